@@ -1,0 +1,40 @@
+# Two commands take a fresh clone anywhere: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test test-external lint types bench clean
+
+demo: $(VENV)/.core
+	$(BIN)/wardround demo --out runs/demo
+
+test: $(VENV)/.dev lint types
+	$(BIN)/python -m pytest -q -n 2 --cov --cov-report=term:skip-covered -m "not external"
+
+test-external: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m external
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.run
+
+# An editable install, so that the checkout and what runs are one thing.
+$(VENV)/.core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e '.[dev]'
+	touch $@ $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) runs build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

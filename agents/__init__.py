@@ -1,0 +1,1 @@
+"""Who acts: contract in `agent.py`."""

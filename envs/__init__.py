@@ -1,0 +1,1 @@
+"""The POMDP: contract in `episode.py`."""

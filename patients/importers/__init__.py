@@ -1,0 +1,1 @@
+"""Ways in: importers from MIMIC-IV CSV and, later, FHIR bundles."""

@@ -1,0 +1,154 @@
+"""The schema of the knowledge files: frozen models, one per kind of concept.
+
+Every fact carries `source` (a document that was really looked at) or `assumption: true`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Kind = Literal["lab", "vital", "drug", "drug_class", "condition", "finding", "procedure", "service"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Names(_Frozen):
+    """The preferred name in each language."""
+
+    en: str = Field(min_length=1)
+    zh: str | None = None
+
+
+class Synonyms(_Frozen):
+    """Other wordings: abbreviations, spelling variants, lay words; brands stand in `Drug.brands`."""
+
+    en: tuple[str, ...] = ()
+    zh: tuple[str, ...] = ()
+
+
+class Concept(_Frozen):
+    """Anything that a chart, a query or an answer can name."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9_]*$")
+    name: Names
+    synonyms: Synonyms = Synonyms()
+    source: str | None = None
+    assumption: bool = False
+
+    @model_validator(mode="after")
+    def _sourced(self) -> Concept:
+        if not self.source and not self.assumption:
+            raise ValueError(f"`{self.id}`: give `source` or `assumption: true`")
+        return self
+
+
+class Range(_Frozen):
+    """An adult reference range; None bounds are open."""
+
+    sex: Literal["male", "female"] | None = None
+    low: Decimal | None = None
+    high: Decimal | None = None
+    unit: str
+
+
+class Lab(Concept):
+    """A measurement: laboratory test or vital sign."""
+
+    kind: Literal["lab", "vital"] = "lab"
+    fluid: str | None = None
+    loinc: tuple[str, ...] = ()
+    mimic_itemids: tuple[int, ...] = ()
+    unit: str
+    """Conventional unit as UCUM, "" for none (INR, pH)."""
+    units: tuple[str, ...] = ()
+    """Other UCUM units that answers use."""
+    factors: dict[str, Decimal] = Field(default_factory=dict)
+    """UCUM unit → factor: value in `unit` × factor = value in that unit (per-analyte molar factors)."""
+    ranges: tuple[Range, ...] = ()
+    text_values: tuple[str, ...] = ()
+    """For tests that are read as words (positive, negative, detected …)."""
+
+
+class Drug(Concept):
+    """A drug, by ingredient."""
+
+    kind: Literal["drug"] = "drug"
+    brands: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    """Ids of drug classes."""
+    rxnorm: str | None = None
+    """Ingredient code where a source confirmed it, else None: never guessed."""
+    routes: tuple[str, ...] = ()
+
+
+class DrugClass(Concept):
+    """A class of drugs."""
+
+    kind: Literal["drug_class"] = "drug_class"
+
+
+class Condition(Concept):
+    """A diagnosis."""
+
+    kind: Literal["condition"] = "condition"
+    icd10cm: tuple[str, ...] = ()
+    """Code prefixes, without dots."""
+    icd9cm: tuple[str, ...] = ()
+
+
+class Finding(Concept):
+    """A symptom, sign, habit or finding; also procedures and services that answers refer to."""
+
+    kind: Literal["finding", "procedure", "service"] = "finding"
+    system: str | None = None
+    """Body system, for symptoms."""
+
+
+class Unit(_Frozen):
+    """A unit: its UCUM code and every way people write it."""
+
+    ucum: str
+    display: str
+    variants: tuple[str, ...] = ()
+    dimension: str
+    """Units of one dimension convert by `factor`; "mass_concentration", "count_concentration" …"""
+    factor: Decimal = Decimal(1)
+    """This unit × factor = the dimension's base unit."""
+    offset: Decimal = Decimal(0)
+    """Added before the factor (degrees Fahrenheit)."""
+
+
+class Monitoring(_Frozen):
+    """A drug or class whose use is followed by a lab, and what the lab's value means for it."""
+
+    id: str
+    drugs: tuple[str, ...] = Field(min_length=1)
+    """Drug or class ids."""
+    lab: str
+    rules: tuple[MonitoringRule, ...] = ()
+    source: str | None = None
+    assumption: bool = False
+
+
+class MonitoringRule(_Frozen):
+    """One decision: when the lab lies in [at_least, below) of `unit`, do `act`."""
+
+    id: str
+    at_least: Decimal | None = None
+    below: Decimal | None = None
+    unit: str
+    act: Literal["continue", "hold", "stop", "reduce", "increase", "recheck", "switch"]
+    finding: Names
+    """What the value means, in words ("above the therapeutic range")."""
+    advice: Names
+    """What to do, in words."""
+    source: str | None = None
+    assumption: bool = False
+
+
+Monitoring.model_rebuild()

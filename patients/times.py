@@ -1,0 +1,87 @@
+"""Instants as integers: microseconds since 1970-01-01T00:00:00Z, parsed and written without a clock or a locale."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+Instant = int
+"""Microseconds since the epoch, UTC."""
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+NEVER: Instant = 2**62
+"""A time that no anchor reaches: facts that are never visible."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FORM = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?"
+)
+
+
+def parse_period(text: str) -> tuple[Instant, Instant]:
+    """Read a FHIR date, dateTime or instant (or `YYYY-MM-DD HH:MM:SS`) as the half-open span it covers.
+
+    Args:
+        text: Partial dates cover their whole year, month or day; a time without zone is read as UTC.
+
+    Returns:
+        `(start, end)` in microseconds, `end` exclusive.
+
+    Raises:
+        ValueError: `text` is no such date, or the day does not exist.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"`{text}` is not a date (expected YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss)")
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    first = datetime(
+        int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC
+    )
+    start = (first - _EPOCH) // timedelta(microseconds=1)
+    if fraction:
+        start += int(fraction[:6].ljust(6, "0"))
+    if zone and zone != "Z":
+        sign = 1 if zone[0] == "+" else -1
+        start -= sign * (int(zone[1:3]) * 60 + int(zone[4:6])) * 60 * SECOND
+    return start, start + _width(int(year), month, day, hour, second, fraction)
+
+
+def _width(
+    year: int, month: str | None, day: str | None, hour: str | None, second: str | None, fraction: str | None
+) -> int:
+    if fraction:
+        return 1
+    if second:
+        return SECOND
+    if hour:
+        return 60 * SECOND
+    if day:
+        return DAY
+    if month:
+        here = datetime(year, int(month), 1, tzinfo=UTC)
+        there = datetime(year + int(month) // 12, int(month) % 12 + 1, 1, tzinfo=UTC)
+        return (there - here) // timedelta(microseconds=1)
+    return (datetime(year + 1, 1, 1, tzinfo=UTC) - datetime(year, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+def parse_instant(text: str) -> Instant:
+    """Return the first microsecond of the span `text` covers.
+
+    Examples:
+        >>> parse_instant("1970-01-02")
+        86400000000
+        >>> parse_instant("1970-01-01T01:00:00+01:00")
+        0
+    """
+    return parse_period(text)[0]
+
+
+def format_instant(instant: Instant) -> str:
+    """Write an instant as a FHIR dateTime in UTC, whole seconds.
+
+    Examples:
+        >>> format_instant(parse_instant("2180-05-06 22:23:00"))
+        '2180-05-06T22:23:00Z'
+    """
+    return (_EPOCH + timedelta(microseconds=instant)).strftime("%Y-%m-%dT%H:%M:%SZ")

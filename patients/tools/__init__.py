@@ -1,0 +1,1 @@
+"""The tools of the ward round: contract in `spec.py`, one module per effect."""

@@ -1,0 +1,1 @@
+"""The built-in ward: hand-authored synthetic patients; no real person."""

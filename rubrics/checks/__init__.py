@@ -1,0 +1,1 @@
+"""Check kinds, one small module each."""

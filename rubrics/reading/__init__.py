@@ -1,0 +1,1 @@
+"""Clinical text → typed claims."""

@@ -1,0 +1,1 @@
+../../src/wardround/__init__.py
