@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .errors import DataError, UsageError, WardroundError
 from .interview import Fact, Interview, Persona, Reply, Words
+from .rng import Stream
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
 from .tools.spec import ToolCall, ToolResult
 
@@ -17,6 +18,7 @@ __all__ = [
     "Interview",
     "Persona",
     "Reply",
+    "Stream",
     "ToolCall",
     "ToolResult",
     "UsageError",
