@@ -1,1 +1,56 @@
-"""The POMDP: contract in `episode.py`."""
+"""The POMDP: contract in `episode.py`, the Gymnasium face in `ward.py`.
+
+Names load on first use, so that `import wardround` can register its ids without importing the library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .actions import ParsedAction, parse_action
+    from .episode import ENV_ID, TRAJECTORY_FORMAT, Episode
+    from .registration import make, register
+    from .settings import Settings
+    from .spaces import Unicode
+    from .view import EpisodeView
+    from .ward import SPEAKERS, WardEnv
+
+__all__ = [
+    "ENV_ID",
+    "SPEAKERS",
+    "TRAJECTORY_FORMAT",
+    "Episode",
+    "EpisodeView",
+    "ParsedAction",
+    "Settings",
+    "Unicode",
+    "WardEnv",
+    "make",
+    "parse_action",
+    "register",
+]
+
+_HOMES = {
+    "ENV_ID": "episode",
+    "SPEAKERS": "ward",
+    "TRAJECTORY_FORMAT": "episode",
+    "Episode": "episode",
+    "EpisodeView": "view",
+    "ParsedAction": "actions",
+    "Settings": "settings",
+    "Unicode": "spaces",
+    "WardEnv": "ward",
+    "make": "registration",
+    "parse_action": "actions",
+    "register": "registration",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module `wardround.envs` has no attribute `{name}`")
+    value = getattr(importlib.import_module(f"wardround.envs.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
