@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .evidence import Evidence, TurnTrace
 from .rubric import (
     CallRecord,
     Check,
     Item,
     Known,
+    ReplyRecord,
     Span,
     Text,
     TurnScore,
@@ -18,12 +20,15 @@ from .rubric import (
 __all__ = [
     "CallRecord",
     "Check",
+    "Evidence",
     "Item",
     "Known",
+    "ReplyRecord",
     "Span",
     "Text",
     "TurnScore",
     "TurnSpec",
+    "TurnTrace",
     "Verdict",
     "WriteRecord",
 ]

@@ -1,0 +1,69 @@
+"""What an answer may state beyond the gold, per family, and which claims exclude each other (`data/limits.json`)."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients import DataError
+
+from .rubric import Act, Status
+
+
+class FamilyLimits(BaseModel):
+    """How many claims of a kind an answer may make beyond the gold before none of them counts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    measured_concepts: int = Field(ge=0)
+    values_per_concept: int = Field(ge=0)
+    acts: int = Field(ge=0)
+    mentions: int = Field(ge=0)
+    argument_characters: int = Field(gt=0)
+    """Longest string argument of a write, in characters."""
+    long_arguments: tuple[str, ...] = ()
+    """Arguments that may be longer (note bodies, files)."""
+
+
+class Limits(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format_version: int
+    remarks: str = ""
+    families: dict[str, FamilyLimits]
+    status_conflicts: frozenset[tuple[Status, Status]]
+    act_conflicts: frozenset[tuple[Act, Act]]
+
+    def of(self, family: str) -> FamilyLimits:
+        """Return the limits of a family; a family without an entry takes the default ones."""
+        return self.families.get(family) or self.families["default"]
+
+    def statuses_clash(self, one: str, other: str) -> bool:
+        """Tell whether both statuses cannot be true at once."""
+        return (one, other) in self.status_conflicts or (other, one) in self.status_conflicts
+
+    def acts_clash(self, one: str, other: str) -> bool:
+        """Tell whether both acts cannot be advised on one target at once."""
+        return (one, other) in self.act_conflicts or (other, one) in self.act_conflicts
+
+
+@cache
+def limits() -> Limits:
+    """Load the file once.
+
+    Raises:
+        DataError: The file is not as its schema says.
+    """
+    text = files("wardround.rubrics").joinpath("data/limits.json").read_bytes()
+    try:
+        loaded = Limits.model_validate(orjson.loads(text))
+    except (ValidationError, orjson.JSONDecodeError) as error:
+        raise DataError(f"rubrics/data/limits.json: {error}; restore the file or mend the field named") from error
+    if "default" not in loaded.families:
+        raise DataError("rubrics/data/limits.json: families: no `default`; add the limits for unnamed families")
+    return loaded

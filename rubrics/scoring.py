@@ -1,0 +1,212 @@
+"""From a turn's rubric, answer and trace to its score: pure, no network, no clock (design §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import fsum
+from typing import Literal
+
+from wardround.patients import UsageError
+from wardround.rubrics.checks import CheckContext, judge
+from wardround.rubrics.reading import Reading, read
+
+from .dumping import void_items
+from .evidence import TurnTrace
+from .limits import limits
+from .rubric import Check, Item, TurnScore, TurnSpec, Verdict
+from .validation import is_guard
+from .writes import orders_in, requested_tools, write_faults
+
+Scoring = Literal["wardround", "paper"]
+Plan = Literal["item", "zero", "off"]
+
+PLAN_ITEM = "plan_completed"
+"""Id of the guard that exists only where `prepare_to_answer` was left out."""
+
+
+def check_answer(check: Check, answer: str, *, language: str, trace: TurnTrace | None = None) -> Verdict:
+    """Judge one check alone, without requirements and dumping limits (`grade --rows`).
+
+    Args:
+        check: Any check.
+        answer: The answer's text; "" for an `order` row.
+        language: "en" or "zh".
+        trace: What was done before the answer; an `order` row carries its call as the one write.
+    """
+    context = CheckContext(item="", language=language, trace=trace)
+    return _mark(judge(check, read(answer, language), context), is_guard(check))
+
+
+def score(
+    spec: TurnSpec, answer: str, trace: TurnTrace, *, scoring: Scoring = "wardround", plan: Plan = "item"
+) -> TurnScore:
+    """Score one turn.
+
+    Args:
+        spec: What the turn asked for.
+        answer: The final answer, as the agent wrote it.
+        trace: Calls and writes of the turn, evidence of the episode so far.
+        scoring: "wardround" is the reward rule of design §8, "paper" the plain share of items.
+        plan: What a missing `prepare_to_answer` costs: one failed guard, the whole turn, or nothing.
+
+    Returns:
+        Verdicts in rubric order, the reward and the rules that fired beyond single items.
+
+    Raises:
+        UsageError: `scoring` or `plan` is none of the names above.
+    """
+    if scoring not in ("wardround", "paper"):
+        raise UsageError(f"`scoring` must be wardround or paper, got `{scoring}`")
+    if plan not in ("item", "zero", "off"):
+        raise UsageError(f"`plan` must be item, zero or off, got `{plan}`")
+    reading = read(answer, trace.language)
+    return settle(spec, judge_items(spec, reading, trace), reading, trace, scoring=scoring, plan=plan)
+
+
+def judge_items(spec: TurnSpec, reading: Reading, trace: TurnTrace) -> dict[str, Verdict]:
+    """Judge every item alone: no requirement, limit or rule over the whole turn has been applied yet."""
+    requested = requested_tools(spec)
+    verdicts = {}
+    for item in spec.rubric:
+        context = CheckContext(item=item.id, language=trace.language, trace=trace, requested=requested)
+        verdicts[item.id] = _mark(judge(item.check, reading, context), is_guard(item.check))
+    return verdicts
+
+
+def settle(
+    spec: TurnSpec,
+    verdicts: Mapping[str, Verdict],
+    reading: Reading,
+    trace: TurnTrace,
+    *,
+    scoring: Scoring = "wardround",
+    plan: Plan = "item",
+) -> TurnScore:
+    """Apply the rules over the whole turn to single verdicts; also used when a judge answers after the episode."""
+    settled = dict(verdicts)
+    notes: list[str] = []
+    requested = requested_tools(spec)
+    _fail_writes(spec, settled, trace, requested, notes)
+    for item_id, reason in void_items(spec, reading, notes).items():
+        settled[item_id] = _failed(settled[item_id], reason)
+    if plan != "off" and not trace.planned:
+        notes.append("plan incomplete: `prepare_to_answer` was not called")
+        if plan == "item":
+            settled[PLAN_ITEM] = Verdict(
+                item=PLAN_ITEM, passed=False, score=0.0, reason="`prepare_to_answer` was not called", guard=True
+            )
+    zero = plan == "zero" and not trace.planned
+    if trace.writes and not requested:
+        notes.append("a write in a turn that asked for none: the turn scores 0")
+        zero = True
+    silent = not reading.text.strip() and not trace.calls and not trace.writes
+    if silent:
+        notes.append("empty answer without calls: the turn scores 0")
+    low = _require(spec.rubric, settled, hopeful=False)
+    plain = 0.0 if silent else _plain(low)
+    worth = _plain if scoring == "paper" else lambda found: _reward(spec, found)
+    bounds = (0.0, 0.0)
+    if not (zero or silent):
+        bounds = (worth(low), worth(_require(spec.rubric, settled, hopeful=True)))
+    valid = not any(verdict.ungraded for verdict in low.values()) or zero or silent
+    return TurnScore(
+        reward=bounds[0] if valid else 0.0,
+        r_plain=plain,
+        reward_valid=valid,
+        bounds=bounds,
+        verdicts=tuple(low.values()),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _fail_writes(
+    spec: TurnSpec, settled: dict[str, Verdict], trace: TurnTrace, requested: frozenset[str], notes: list[str]
+) -> None:
+    """A second or an unrequested write fails every order item, whatever its own fields say."""
+    family = limits().of(spec.family)
+    faults = write_faults(trace, requested, family.argument_characters, family.long_arguments)
+    if not faults:
+        return
+    notes.extend(faults)
+    for item in spec.rubric:
+        if any(orders_in(item.check)):
+            settled[item.id] = _failed(settled[item.id], faults[0])
+
+
+def _require(items: tuple[Item, ...], verdicts: Mapping[str, Verdict], *, hopeful: bool) -> dict[str, Verdict]:
+    """Fail the items whose requirements failed, however long the chain.
+
+    Args:
+        items: The rubric.
+        verdicts: One for every item, and the plan item where there is one.
+        hopeful: Count ungraded items as passed (the upper bound) instead of failed.
+    """
+    settled = {key: _hoped(verdict) if hopeful and verdict.ungraded else verdict for key, verdict in verdicts.items()}
+    changed = True
+    while changed:  # each round fails at least one more item, so it ends after at most one round an item
+        changed = False
+        for item in items:
+            verdict = settled[item.id]
+            if not (verdict.passed or verdict.ungraded):
+                continue
+            missing = [need for need in item.requires if need not in settled or not settled[need].passed]
+            if not missing:
+                continue
+            if all(need in settled and settled[need].ungraded for need in missing):
+                if verdict.passed:
+                    settled[item.id] = verdict.model_copy(
+                        update={
+                            "passed": False,
+                            "score": 0.0,
+                            "ungraded": True,
+                            "reason": f"requires `{missing[0]}`, which is ungraded",
+                        }
+                    )
+                    changed = True
+                continue
+            failed = next(need for need in missing if need not in settled or not settled[need].ungraded)
+            settled[item.id] = _failed(verdict, f"requires `{failed}`, which failed")
+            changed = True
+    return settled
+
+
+def _reward(spec: TurnSpec, verdicts: Mapping[str, Verdict]) -> float:
+    """Return (a + n·a/A) / (A + N): guards earn only in proportion to what was said and done."""
+    said = [verdict for verdict in verdicts.values() if not verdict.guard]
+    guards = [verdict for verdict in verdicts.values() if verdict.guard]
+    if not said:
+        return 0.0
+    if spec.aggregate == "all":
+        return 1.0 if all(verdict.passed for verdict in verdicts.values()) else 0.0
+    worth = _scores if spec.aggregate == "mean" else _passes
+    a, n = worth(said), worth(guards)
+    return min(1.0, (a * (len(said) + n)) / (len(said) * (len(said) + len(guards))))
+
+
+def _plain(verdicts: Mapping[str, Verdict]) -> float:
+    """Return the paper's share of items passed."""
+    return sum(verdict.passed for verdict in verdicts.values()) / len(verdicts) if verdicts else 0.0
+
+
+def _passes(verdicts: list[Verdict]) -> float:
+    return float(sum(verdict.passed for verdict in verdicts))
+
+
+def _scores(verdicts: list[Verdict]) -> float:
+    return fsum(verdict.score for verdict in verdicts if not verdict.ungraded)
+
+
+def _mark(verdict: Verdict, guard: bool) -> Verdict:
+    return verdict if verdict.guard == guard else verdict.model_copy(update={"guard": guard})
+
+
+def _failed(verdict: Verdict, reason: str) -> Verdict:
+    """Return the verdict failed by a rule; a verdict that had failed by itself keeps its own reason first."""
+    said = reason if verdict.passed else f"{verdict.reason}; {reason}"
+    return verdict.model_copy(
+        update={"passed": False, "score": 0.0, "ungraded": False, "reason": said, "spans": verdict.spans}
+    )
+
+
+def _hoped(verdict: Verdict) -> Verdict:
+    return verdict.model_copy(update={"passed": True, "score": 1.0, "ungraded": False})

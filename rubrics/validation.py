@@ -1,0 +1,104 @@
+"""Refusals: what a rubric must not be, whoever wrote it (design §8)."""
+
+from __future__ import annotations
+
+from wardround.rubrics.checks import CheckContext, judge
+from wardround.rubrics.reading import read
+
+from .evidence import TurnTrace
+from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, Item, TurnSpec
+from .writes import orders_in, requested_tools
+
+
+def is_guard(check: Check) -> bool:
+    """Tell whether a check is a guard (rewarded only in proportion) or affirmative.
+
+    `all_of` is affirmative if any member is, `any_of` only if all are; the kind decides the rest.
+    """
+    if isinstance(check, AllOf):
+        return all(is_guard(member) for member in check.checks)
+    if isinstance(check, AnyOf):
+        return any(is_guard(member) for member in check.checks)
+    return check.kind in GUARD_KINDS
+
+
+def validate_spec(spec: TurnSpec) -> list[str]:
+    """Return every reason to refuse the rubric of a turn, each naming the item and the remedy; empty if sound."""
+    problems = _ids(spec.rubric) + _requires(spec.rubric)
+    if not any(not is_guard(item.check) for item in spec.rubric):
+        problems.append("rubric: no affirmative item, so nothing can be earned; add one that states, advises or orders")
+    problems.extend(_orders(spec))
+    problems.extend(_silence(spec))
+    return problems
+
+
+def _ids(items: tuple[Item, ...]) -> list[str]:
+    seen: set[str] = set()
+    problems = []
+    for item in items:
+        if item.id in seen:
+            problems.append(f"item `{item.id}`: the id is used twice; give each item its own")
+        seen.add(item.id)
+    return problems
+
+
+def _requires(items: tuple[Item, ...]) -> list[str]:
+    needs = {item.id: item.requires for item in items}
+    problems = [
+        f"item `{item.id}`: requires `{need}`, which is no item of this turn; name one of {', '.join(sorted(needs))}"
+        for item in items
+        for need in item.requires
+        if need not in needs
+    ]
+    done: set[str] = set()
+    for start in needs:  # in rubric order, so that the message is the same every time
+        path: list[str] = []
+        problems.extend(_cycle(start, needs, done, path))
+    return problems
+
+
+def _cycle(start: str, needs: dict[str, tuple[str, ...]], done: set[str], path: list[str]) -> list[str]:
+    """Walk the requirements depth first without recursion, so that a long chain cannot exhaust the stack."""
+    stack: list[tuple[str, int]] = [(start, 0)]
+    path.append(start)
+    while stack:
+        node, at = stack.pop()
+        following = [need for need in needs.get(node, ()) if need in needs]
+        if at == len(following) or node in done:
+            done.add(node)
+            path.pop()
+            continue
+        stack.append((node, at + 1))
+        need = following[at]
+        if need in path:
+            loop = [*path[path.index(need) :], need]
+            done.update(path)
+            return [f"item `{need}`: requires itself ({' → '.join(loop)}); break the circle"]
+        if need not in done:
+            path.append(need)
+            stack.append((need, 0))
+    return []
+
+
+def _orders(spec: TurnSpec) -> list[str]:
+    from .orders import order_problems
+
+    return [
+        f"item `{item.id}`: {problem}"
+        for item in spec.rubric
+        for order in orders_in(item.check)
+        for problem in order_problems(order)
+    ]
+
+
+def _silence(spec: TurnSpec) -> list[str]:
+    """An affirmative item that silence passes would pay for nothing."""
+    requested = requested_tools(spec)
+    problems = []
+    for item in spec.rubric:
+        if is_guard(item.check):
+            continue
+        context = CheckContext(item=item.id, language="en", trace=TurnTrace(), requested=requested)
+        if judge(item.check, read("", "en"), context).passed:
+            problems.append(f"item `{item.id}`: an empty answer passes it and it is no guard; ask for something said")
+    return problems
