@@ -1,0 +1,66 @@
+"""Agents by name: the scripted ones, and anyone's own as `module:factory`."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from wardround.patients import UsageError
+from wardround.sessions import SessionSet
+
+from .agent import Agent, AgentFactory
+from .scripted import Blind, Echo, Oracle, Random, Refuser, Silent, Stuffer
+
+AGENTS = ("blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
+"""Names of the built-in agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """An agent ready to be made for any episode."""
+
+    name: str
+    sees_gold: bool
+    factory: AgentFactory
+
+
+def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
+    """Return the agent of that name.
+
+    Args:
+        name: A name of `AGENTS`, or `package.module:factory`; the factory takes the episode's seed.
+        sessions: The set being played; `blind` draws its answers from it.
+
+    Raises:
+        UsageError: No such agent, or the factory's agent lacks `name` or `sees_gold`.
+    """
+    plain: dict[str, AgentFactory] = {
+        "blind": lambda seed: Blind(sessions),
+        "echo": lambda seed: Echo(),
+        "oracle": lambda seed: Oracle(),
+        "random": lambda seed: Random(seed),
+        "refuser": lambda seed: Refuser(),
+        "silent": lambda seed: Silent(),
+        "stuffer": lambda seed: Stuffer(),
+    }
+    if name in plain:
+        return AgentSpec(name, plain[name](0).sees_gold, plain[name])
+    if ":" in name:
+        return _outside_agent(name)
+    near = get_close_matches(name, AGENTS, n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else ""
+    raise UsageError(f"no agent `{name}`{hint} (built in: {', '.join(AGENTS)}; your own: package.module:factory)")
+
+
+def _outside_agent(name: str) -> AgentSpec:
+    module_name, _, attribute = name.partition(":")
+    try:
+        factory: AgentFactory = getattr(importlib.import_module(module_name), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"agent `{name}` cannot be imported: {error}") from error
+    agent: Agent = factory(0)
+    for field in ("name", "sees_gold", "act"):
+        if not hasattr(agent, field):
+            raise UsageError(f"agent `{name}` has no `{field}`; see agents/agent.py for the protocol")
+    return AgentSpec(agent.name, bool(agent.sees_gold), factory)

@@ -1,0 +1,232 @@
+"""Playing episodes: one task in, one record out; serially or in worker processes, with resume.
+
+A record never depends on the worker, the order or the clock, so merged runs are byte-identical.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from wardround.envs import Episode
+from wardround.patients import ChartStore, Stream, load_charts
+from wardround.sessions import SessionSet, load_sessions
+
+from .agent import Agent, Answer
+from .registry import AgentSpec, find_agent
+
+RECORD_FORMAT = "wardround.record/1"
+Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "ungraded"]
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Task:
+    """One episode to play. Its key names it in every file and on every worker."""
+
+    agent: str
+    session: str
+    language: str
+    phrasing: str
+    trial: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Agent, session, language, phrasing, trial and seed, slash-separated."""
+        return f"{self.agent}/{self.session}/{self.language}/{self.phrasing}/{self.trial}/{self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all episodes of a run share, picklable: workers open store and set by themselves and check the hashes."""
+
+    charts: str
+    sessions: str
+    store_hash: str
+    set_hash: str
+    view: str = "compact"
+    scoring: str = "wardround"
+    plan: str = "item"
+    history: str = "self"
+
+
+def make_tasks(
+    agents: Sequence[str],
+    session_ids: Iterable[str],
+    *,
+    languages: Sequence[str] = ("en",),
+    phrasings: Sequence[str] = ("implicit",),
+    trials: int = 1,
+    seed: int = 0,
+) -> list[Task]:
+    """Return the tasks of a run in their canonical order."""
+    ids = list(session_ids)
+    return sorted(
+        Task(agent, session, language, phrasing, trial, seed)
+        for agent in agents
+        for session in ids
+        for language in languages
+        for phrasing in phrasings
+        for trial in range(trials)
+    )
+
+
+def play(episode: Episode, agent: Agent) -> Episode:
+    """Let an agent play an episode to its end, action by action, and return the episode."""
+    seen: Any = episode if agent.sees_gold else episode.view()
+    while not episode.done:
+        advance(episode, agent, seen)
+    return episode
+
+
+def advance(episode: Episode, agent: Agent, seen: Any) -> None:
+    """Let an agent do one action; runners that interleave episodes call this in turn."""
+    action = agent.act(seen)
+    if isinstance(action, Answer):
+        episode.answer(action.text)
+    else:
+        episode.call(action.name, action.arguments)
+
+
+class Worker:
+    """Plays tasks against a store and a set that it opened itself.
+
+    Args:
+        setting: What to open and how to play.
+
+    Raises:
+        DataError: A hash is not the one the run was started with.
+    """
+
+    def __init__(self, setting: Setting, store: ChartStore | None = None, sessions: SessionSet | None = None) -> None:
+        from wardround.patients import DataError
+
+        self.setting = setting
+        self.store = store if store is not None else load_charts(setting.charts)
+        self.sessions = sessions if sessions is not None else load_sessions(setting.sessions)
+        for what, have, want in (
+            ("charts", self.store.hash, setting.store_hash),
+            ("sessions", self.sessions.hash, setting.set_hash),
+        ):
+            if have != want:
+                raise DataError(f"{what} hash is {have[:12]}…, the run was started with {want[:12]}…: file changed")
+        self._agents: dict[str, AgentSpec] = {}
+
+    def episode(self, task: Task) -> Episode:
+        """Return the task's episode, not yet played."""
+        session = self.sessions.get(task.session)
+        setting = self.setting
+        return Episode(
+            session,
+            self.store.chart(session.chart.patient),
+            language=task.language,  # type: ignore[arg-type]  # checked by the episode
+            phrasing=task.phrasing,
+            view=setting.view,  # type: ignore[arg-type]
+            scoring=setting.scoring,  # type: ignore[arg-type]
+            plan=setting.plan,  # type: ignore[arg-type]
+            history=setting.history,  # type: ignore[arg-type]
+        )
+
+    def agent(self, task: Task) -> Agent:
+        """Return a new agent for the task's episode."""
+        spec = self._agents.get(task.agent)
+        if spec is None:
+            spec = self._agents[task.agent] = find_agent(task.agent, self.sessions)
+        seed = Stream("episode", task.seed, task.session, task.language, task.phrasing, task.trial).bits64()
+        return spec.factory(seed)
+
+    def run(self, task: Task) -> Record:
+        """Play a task; an agent that raises makes a record with the outcome `agent_error`, never an exception."""
+        episode = self.episode(task)
+        agent = self.agent(task)
+        error = ""
+        try:
+            play(episode, agent)
+        except Exception as fault:  # noqa: BLE001  # the one broad except: a failed episode is recorded, not lost
+            error = f"{type(fault).__name__}: {fault}"
+        return record(task, episode, agent, error)
+
+
+def record(task: Task, episode: Episode, agent: Agent, error: str = "") -> Record:
+    """Return the record of a played episode: who, what, score, hash and the whole trajectory."""
+    scores = episode.scores
+    ungraded = sum(not score.reward_valid for score in scores)
+    outcome: Outcome = "completed"
+    if error:
+        outcome = "agent_error"
+    elif ungraded:
+        outcome = "ungraded"
+    elif episode.truncated:
+        outcome = "truncated"
+    return {
+        "format": RECORD_FORMAT,
+        "key": task.key,
+        "agent": task.agent,
+        "sees_gold": agent.sees_gold,
+        "session": task.session,
+        "language": task.language,
+        "phrasing": task.phrasing,
+        "trial": task.trial,
+        "seed": task.seed,
+        "licence": episode.session.licence,
+        "outcome": outcome,
+        "error": error,
+        "score": episode.score,
+        "trajectory_hash": episode.trajectory_hash,
+        "trajectory": episode.trajectory,
+    }
+
+
+def run_serial(worker: Worker, tasks: Iterable[Task]) -> Iterator[Record]:
+    """Play tasks one after the other in this process."""
+    for task in tasks:
+        yield worker.run(task)
+
+
+_worker: Worker | None = None
+
+
+def _start_worker(setting: Setting) -> None:
+    global _worker
+    _worker = Worker(setting)
+
+
+def _run_task(task: Task) -> Record:
+    assert _worker is not None
+    return _worker.run(task)
+
+
+def run_processes(
+    setting: Setting, tasks: Sequence[Task], workers: int, *, on_submit: Callable[[int], None] | None = None
+) -> Iterator[Record]:
+    """Play tasks in `workers` processes; records come in the order they finish.
+
+    Args:
+        setting: Opened anew in every process.
+        tasks: What to play.
+        workers: Number of processes.
+        on_submit: Called with the number of tasks in flight, for progress.
+    """
+    # spawn, not fork: a forked child of a process that has threads (Ray, duckdb) may deadlock
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(setting,)) as pool:
+        queue = iter(tasks)
+        pending: set[Future[Record]] = set()
+        exhausted = False
+        while pending or not exhausted:
+            while not exhausted and len(pending) < workers * 4:
+                task = next(queue, None)
+                if task is None:
+                    exhausted = True
+                    break
+                pending.add(pool.submit(_run_task, task))
+            if on_submit is not None:
+                on_submit(len(pending))
+            if pending:
+                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield future.result()
