@@ -1,14 +1,13 @@
 """A run's folder: manifest, append-only parts, and the merged trajectories.
 
-DIR/manifest.json        versions, hashes, prompts, settings, seeds
-DIR/parts/NAME.jsonl     records as they finished, appended and flushed one by one
-DIR/trajectories.jsonl   all records merged by key; the same bytes whatever wrote the parts
-DIR/results.json         the tables
+- `manifest.json`: versions, hashes, prompts, settings, seeds
+- `parts/NAME.jsonl`: records as they finished, appended and flushed one by one
+- `trajectories.jsonl`: all records merged by key; the same bytes whatever wrote the parts
+- `results.json`: the tables
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -128,7 +127,7 @@ def write_whole(path: Path, body: bytes) -> None:
     """Write a file so that readers see the old one or the new one, never half."""
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_bytes(body)
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def _mend_tail(path: Path) -> None:

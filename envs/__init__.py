@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .actions import ParsedAction, parse_action
     from .episode import ENV_ID, TRAJECTORY_FORMAT, Episode
     from .registration import make, register
+    from .replay import replay
     from .settings import Settings
     from .spaces import Unicode
     from .view import EpisodeView
@@ -30,6 +31,7 @@ __all__ = [
     "make",
     "parse_action",
     "register",
+    "replay",
 ]
 
 _HOMES = {
@@ -45,6 +47,7 @@ _HOMES = {
     "make": "registration",
     "parse_action": "actions",
     "register": "registration",
+    "replay": "replay",
 }
 
 

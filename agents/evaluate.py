@@ -1,0 +1,240 @@
+"""Evaluation: agents × sessions × phrasings × languages × trials → records, tables, one hash."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import wardround
+from wardround.envs import ENV_ID
+from wardround.patients import ChartStore, UsageError, load_charts
+from wardround.rubrics import TurnResult, summarise
+from wardround.sessions import SessionSet, load_sessions, save_sessions
+
+from . import ray_rollout
+from .registry import find_agent
+from .results import RunFolder, run_hash, write_whole
+from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
+
+Progress = Callable[[int, int], None]
+"""Called with (episodes done, episodes in all)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPlan:
+    """What to evaluate, and on what."""
+
+    sessions: str | SessionSet
+    charts: str | ChartStore | None = None
+    """None: the built-in charts of the sessions' name."""
+    agents: Sequence[str] = ("oracle",)
+    phrasings: Sequence[str] = ("implicit",)
+    languages: Sequence[str] = ("en",)
+    trials: int = 1
+    seed: int = 0
+    limit: int | None = None
+    """Play only the first `limit` sessions of the set."""
+    view: str = "compact"
+    scoring: str = "wardround"
+    plan: str = "item"
+    history: str = "self"
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """Where the episodes run; nothing here moves a score."""
+
+    workers: int = 1
+    ray: str | None = None
+    """"local" or a cluster's address."""
+    actors: int = 2
+    resume: bool = False
+    progress: Progress | None = field(default=None, compare=False)
+
+
+def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> dict[str, Any]:
+    """Play a plan and write its run folder.
+
+    Args:
+        plan: What to evaluate.
+        out: The run folder.
+        how: Workers, Ray, resume.
+
+    Returns:
+        The report of design §10: `results`, `delta`, `trajectory_hash`, `out`; also in results.json.
+
+    Raises:
+        UsageError: Unknown agent, set or setting, or a folder that belongs to another run.
+    """
+    how = how or How()
+    sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
+    store = _open_store(plan)
+    folder_path = Path(out)
+    folder_path.mkdir(parents=True, exist_ok=True)
+    setting = _setting(plan, sessions, store, folder_path)
+    flags = {name: find_agent(name, sessions).sees_gold for name in plan.agents}
+    chosen = [session.id for session in sessions][: plan.limit]
+    tasks = make_tasks(
+        plan.agents, chosen, languages=plan.languages, phrasings=plan.phrasings, trials=plan.trials, seed=plan.seed
+    )
+    if not tasks:
+        raise UsageError("nothing to play: no agent, session, language or phrasing was chosen")
+    worker = Worker(setting, store, sessions)
+    for task in {(t.session, t.language, t.phrasing): t for t in tasks}.values():
+        worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
+    folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
+    done = folder.done()
+    left = [task for task in tasks if task.key not in done]
+    began = time.monotonic()
+    for number, (part, record) in enumerate(_play(worker, setting, left, how), start=1):
+        folder.append(part, record)
+        if how.progress is not None:
+            how.progress(len(tasks) - len(left) + number, len(tasks))
+    elapsed = time.monotonic() - began
+    records = folder.merge(tasks)
+    report = {
+        **tables(records, sessions, episodes_per_s=len(left) / elapsed if left and elapsed > 0 else None),
+        "out": str(folder_path),
+    }
+    write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
+    return report
+
+
+def _open_store(plan: EvaluationPlan) -> ChartStore:
+    if isinstance(plan.charts, ChartStore):
+        return plan.charts
+    if plan.charts is None and isinstance(plan.sessions, SessionSet):
+        return load_charts(plan.sessions.name)
+    return load_charts(plan.charts if plan.charts is not None else str(plan.sessions))
+
+
+def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out: Path) -> Setting:
+    where = plan.sessions if isinstance(plan.sessions, str) else ""
+    if not where:  # a set made in memory: workers need a file
+        where = str(out / "sessions.jsonl")
+        save_sessions(where, sessions)
+    return Setting(
+        charts=str(store.path),
+        sessions=where,
+        store_hash=store.hash,
+        set_hash=sessions.hash,
+        view=plan.view,
+        scoring=plan.scoring,
+        plan=plan.plan,
+        history=plan.history,
+    )
+
+
+def _play(worker: Worker, setting: Setting, tasks: Sequence[Task], how: How) -> Iterator[tuple[str, Record]]:
+    if how.ray is not None:
+        for record in ray_rollout.run(setting, tasks, address=how.ray, actors=how.actors):
+            yield "ray", record
+    elif how.workers > 1:
+        for record in run_processes(setting, tasks, how.workers):
+            yield "processes", record
+    else:
+        for record in run_serial(worker, tasks):
+            yield "serial", record
+
+
+def _manifest(plan: EvaluationPlan, setting: Setting, flags: dict[str, bool], sessions: SessionSet) -> dict[str, Any]:
+    """Return what identifies the run. No path and no clock: the same run elsewhere has the same manifest."""
+    return {
+        "format": "wardround.manifest/1",
+        "wardround": wardround.__version__,
+        "env": ENV_ID,
+        "python": platform.python_version(),
+        "store_hash": setting.store_hash,
+        "set_hash": setting.set_hash,
+        "licence": sessions.licence,
+        "agents": [{"name": name, "sees_gold": flag} for name, flag in flags.items()],
+        "phrasings": list(plan.phrasings),
+        "languages": list(plan.languages),
+        "trials": plan.trials,
+        "seed": plan.seed,
+        "limit": plan.limit,
+        "view": plan.view,
+        "scoring": plan.scoring,
+        "plan": plan.plan,
+        "history": plan.history,
+    }
+
+
+def turn_results(record: Record, sessions: SessionSet) -> list[TurnResult]:
+    """Return the turns of a record as metrics want them; a turn never reached counts 0."""
+    session = sessions.get(record["session"])
+    turns = record["trajectory"]["turns"]
+    out = []
+    for number, turn in enumerate(session.turns):
+        score = turns[number] if number < len(turns) else None
+        verdicts = score["verdicts"] if score else []
+        out.append(
+            TurnResult(
+                agent=record["agent"],
+                session=record["session"],
+                language=record["language"],
+                phrasing=record["phrasing"],
+                trial=record["trial"],
+                turn=number,
+                task=turn.task,
+                source=turn.source,
+                implicitness=turn.implicitness,
+                scenario=session.scenario,
+                tier=session.tier,
+                reward=score["reward"] if score else 0.0,
+                r_plain=score["r_plain"] if score else 0.0,
+                valid=bool(score["reward_valid"]) if score else True,
+                unreadable=sum(bool(verdict["unreadable"]) for verdict in verdicts),
+                ungraded=sum(bool(verdict["ungraded"]) for verdict in verdicts),
+                calls=_calls(record, number),
+            )
+        )
+    return out
+
+
+def _calls(record: Record, turn: int) -> int:
+    return sum(event["event"] == "call" and event["turn"] == turn for event in record["trajectory"]["events"])
+
+
+def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: float | None = None) -> dict[str, Any]:
+    """Return the tables of a run: one row per agent × phrasing × language, Δ per subtype, the run's hash.
+
+    Args:
+        records: Merged records.
+        sessions: The set they were played on.
+        episodes_per_s: Measured throughput of the run, None where nothing was played.
+    """
+    groups: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record["agent"], record["phrasing"], record["language"]), []).append(record)
+    rows = []
+    everything: list[TurnResult] = []
+    for (agent, phrasing, language), members in sorted(groups.items()):
+        turns = [turn for record in members for turn in turn_results(record, sessions)]
+        everything.extend(turns)
+        rows.append(
+            {
+                "agent": agent,
+                "sees_gold": members[0]["sees_gold"],
+                "phrasing": phrasing,
+                "language": language,
+                "episodes": len(members),
+                "outcomes": _outcomes(members),
+                **summarise(turns),
+                "episodes_per_s": episodes_per_s,
+            }
+        )
+    return {"results": rows, "delta": _deltas(everything), "trajectory_hash": run_hash(records)}
+
+
+def _outcomes(records: Sequence[Record]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for record in records:
+        counts[record["outcome"]] = counts.get(record["outcome"], 0) + 1
+    return dict(sorted(counts.items()))
