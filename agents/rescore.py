@@ -54,9 +54,7 @@ def _inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[Sessi
         ("charts", store.hash, manifest["store_hash"]),
     ):
         if have != want:
-            raise DataError(
-                f"{what} hash is {have[:12]}…, the run was made with {want[:12]}…: give --{what} of the run"
-            )
+            raise DataError(f"{what} hash is {have[:12]}…, the run has {want[:12]}…: give the --{what} of the run")
     return session_set, store
 
 

@@ -1,6 +1,7 @@
 """A run's folder: manifest, append-only parts, and the merged trajectories.
 
 - `manifest.json`: versions, hashes, prompts, settings, seeds
+- `inputs.json`: where sessions and charts were read from, for rescore
 - `parts/NAME.jsonl`: records as they finished, appended and flushed one by one
 - `trajectories.jsonl`: all records merged by key; the same bytes whatever wrote the parts
 - `results.json`: the tables
@@ -142,3 +143,11 @@ def _mend_tail(path: Path) -> None:
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     return ", ".join(f"`{name}`" for name in names) or "something"
+
+
+def clear_run(path: Path) -> None:
+    """Delete the files of an earlier run in a folder, and nothing else."""
+    for part in sorted((path / "parts").glob("*.jsonl")):
+        part.unlink()
+    for name in ("manifest.json", "inputs.json", "trajectories.jsonl", "results.json", "rescored.json"):
+        (path / name).unlink(missing_ok=True)

@@ -2,7 +2,51 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
+
+import wardround
+
+from . import charts, doctor, evaluation, grading, sets
+
+_GROUPS = (evaluation, charts, sets, grading, doctor)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of every command."""
+    parser = argparse.ArgumentParser(
+        prog="wardround",
+        description="A ward round as an environment: a language model assists a physician, with verifiable rewards.",
+        epilog="Exit codes: 0 done, 1 findings, 2 usage. Every command has --json: one object on standard output.",
+    )
+    parser.add_argument("--version", action="version", version=f"wardround {wardround.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for group in _GROUPS:
+        group.add(commands)
+    return parser
+
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; return its exit code (0 done, 1 findings, 2 usage)."""
-    raise SystemExit(2)
+    """Run one command.
+
+    Args:
+        argv: Arguments after the program's name; None takes the process's own.
+
+    Returns:
+        0 done, 1 findings (a check failed, a score changed), 2 usage or bad input.
+    """
+    from wardround.patients import WardroundError
+
+    for stream in (sys.stdout, sys.stderr):  # what is printed never depends on the locale
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    args = build_parser().parse_args(argv)
+    try:
+        return int(args.run(args))
+    except WardroundError as error:
+        print(f"wardround: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # the reader of our output (head, less) has gone: not a fault
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,65 @@
+"""`wardround import`, `inspect`: charts in, and a look at them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from . import common
+from .output import print_json, print_table, progress
+
+
+def add(commands: Any) -> None:
+    """Add the commands of this group."""
+    importer = commands.add_parser("import", help="make charts from MIMIC-IV tables")
+    kinds = importer.add_subparsers(dest="kind", metavar="KIND", required=True)
+    mimic = kinds.add_parser("mimic", help="a folder of MIMIC-IV CSV files (.csv or .csv.gz)")
+    mimic.add_argument("folder", help="the folder, with or without hosp/, or one folder per subject")
+    mimic.add_argument("--out", required=True, help="the store to write, as charts.sqlite")
+    mimic.add_argument("--licence", default=None, help="licence tag of the data (default: credentialed)")
+    mimic.add_argument("--threads", type=common.positive, default=None, help="threads of the reader")
+    common.add_json(mimic)
+    mimic.set_defaults(run=run_import_mimic)
+
+    inspect = commands.add_parser("inspect", help="what a store holds")
+    inspect.add_argument("charts", help="a built-in set or a store")
+    common.add_json(inspect)
+    inspect.set_defaults(run=run_inspect)
+
+
+def run_import_mimic(args: argparse.Namespace) -> int:
+    """Import MIMIC-IV CSV files; exit code 1 where a resource was invalid."""
+    from wardround.patients import import_mimic
+
+    with progress("patients", quiet=args.json) as tell:
+        report = import_mimic(args.folder, args.out, licence=args.licence, threads=args.threads, progress=tell)
+    data = report.as_dict()
+    if args.json:
+        print_json(data)
+        return 1 if data["invalid"] else 0
+    rows = [
+        (table["table"], table["read"], table["kept"], sum(refusal["count"] for refusal in table["refused"]))
+        for table in data["tables"]
+    ]
+    print_table("Rows", ("table", "read", "kept", "refused"), rows)
+    for table in data["tables"]:
+        for refusal in table["refused"]:
+            print(f"  {table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}")
+    counts = ", ".join(f"{kind} {count}" for kind, count in data["resources"].items())
+    print(f"{data['patients']} patients; {counts}; invalid {data['invalid']}")
+    print(f"store hash {data['store_hash']}")
+    return 1 if data["invalid"] else 0
+
+
+def run_inspect(args: argparse.Namespace) -> int:
+    """Print what a store holds."""
+    from wardround.patients import load_charts
+
+    with load_charts(args.charts) as store:
+        data = {"patients": len(store.patients()), "store_hash": store.hash, **store.header}
+    if args.json:
+        print_json(data)
+        return 0
+    for name, value in data.items():
+        print(f"{name}: {value}")
+    return 0

@@ -1,0 +1,145 @@
+"""`wardround demo`, `eval`, `rescore`: playing episodes and the tables that come of it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from . import common
+from .output import print_json, print_table, progress
+
+_DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
+_COLUMNS = ("agent", "phrasing", "language", "episodes", "mRS", "r_plain", "turn≥.60", "session≥.60", "calls/turn")
+
+
+def add(commands: Any) -> None:
+    """Add the commands of this group."""
+    demo = commands.add_parser("demo", help="play the built-in ward: agents × phrasing → table")
+    demo.add_argument("--out", default="runs/demo", help="run folder (default runs/demo)")
+    demo.add_argument("--workers", type=common.positive, default=1)
+    demo.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
+    common.add_seed(demo)
+    common.add_limit(demo, "sessions")
+    common.add_json(demo)
+    demo.set_defaults(run=run_demo)
+
+    evaluate = commands.add_parser("eval", help="play agents on a set of sessions")
+    evaluate.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
+    evaluate.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
+    evaluate.add_argument("--agent", action="append", required=True, help="name, or package.module:factory; repeatable")
+    evaluate.add_argument("--phrasing", choices=("implicit", "explicit", "both"), default="implicit")
+    evaluate.add_argument("--language", choices=("en", "zh", "both"), default="en")
+    evaluate.add_argument("--trials", type=common.positive, default=1)
+    evaluate.add_argument("--view", choices=("compact", "fhir"), default="compact", help="form of search results")
+    evaluate.add_argument("--scoring", choices=("wardround", "paper"), default="wardround")
+    evaluate.add_argument(
+        "--plan", choices=("item", "zero", "off"), default="item", help="cost of no prepare_to_answer"
+    )
+    evaluate.add_argument("--history", choices=("self", "gold"), default="self")
+    where = evaluate.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
+    where.add_argument("--ray", default=None, metavar="ADDRESS", help="`local`, `auto` or ray://HOST:PORT")
+    evaluate.add_argument("--actors", type=common.positive, default=2, help="Ray actors (with --ray)")
+    evaluate.add_argument("--out", required=True, help="run folder")
+    evaluate.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
+    common.add_seed(evaluate)
+    common.add_limit(evaluate, "sessions")
+    common.add_json(evaluate)
+    evaluate.set_defaults(run=run_eval)
+
+    rescore = commands.add_parser("rescore", help="replay a run's trajectories and score them anew")
+    rescore.add_argument("folder", help="a run folder")
+    rescore.add_argument("--sessions", default=None)
+    rescore.add_argument("--charts", default=None)
+    common.add_json(rescore)
+    rescore.set_defaults(run=run_rescore)
+
+
+def run_demo(args: argparse.Namespace) -> int:
+    """Play the main job on the built-in ward."""
+    from pathlib import Path
+
+    from wardround.agents import EvaluationPlan, How, clear_run, evaluate
+
+    if not args.resume:
+        clear_run(Path(args.out))  # the demo is run again and again; its folder is its own
+    plan = EvaluationPlan(
+        sessions="ward",
+        agents=_DEMO_AGENTS,
+        phrasings=("explicit", "implicit"),
+        seed=args.seed,
+        limit=args.limit,
+    )
+    with progress("episodes", quiet=args.json) as tell:
+        report = evaluate(plan, args.out, How(workers=args.workers, resume=args.resume, progress=tell))
+    return _show(report, args)
+
+
+def run_eval(args: argparse.Namespace) -> int:
+    """Evaluate agents on a set."""
+    from wardround.agents import EvaluationPlan, How, evaluate
+
+    plan = EvaluationPlan(
+        sessions=args.sessions,
+        charts=args.charts,
+        agents=list(dict.fromkeys(args.agent)),
+        phrasings=("explicit", "implicit") if args.phrasing == "both" else (args.phrasing,),
+        languages=("en", "zh") if args.language == "both" else (args.language,),
+        trials=args.trials,
+        seed=args.seed,
+        limit=args.limit,
+        view=args.view,
+        scoring=args.scoring,
+        plan=args.plan,
+        history=args.history,
+    )
+    with progress("episodes", quiet=args.json) as tell:
+        how = How(workers=args.workers, ray=args.ray, actors=args.actors, resume=args.resume, progress=tell)
+        report = evaluate(plan, args.out, how)
+    return _show(report, args)
+
+
+def run_rescore(args: argparse.Namespace) -> int:
+    """Rescore a run; exit code 1 where a score or a trajectory changed."""
+    from wardround.agents import rescore
+
+    report = rescore(args.folder, sessions=args.sessions, charts=args.charts)
+    if args.json:
+        print_json(report)
+    else:
+        _print_results(report)
+        print(f"{report['episodes']} episodes replayed, {len(report['changed'])} changed")
+        for change in report["changed"][:20]:
+            print(f"  {change['key']}: {change['stored']:.3f} → {change['now']:.3f}")
+    return 1 if report["changed"] else 0
+
+
+def _show(report: dict[str, Any], args: argparse.Namespace) -> int:
+    if args.json:
+        print_json(report)
+        return 0
+    _print_results(report)
+    print(f"trajectory hash {report['trajectory_hash']}")
+    print(f"trajectories    {report['out']}/trajectories.jsonl")
+    return 0
+
+
+def _print_results(report: dict[str, Any]) -> None:
+    rows = [
+        (
+            row["agent"] + ("*" if row["sees_gold"] else ""),
+            row["phrasing"],
+            row["language"],
+            row["episodes"],
+            row["mrs"],
+            row["r_plain"],
+            row["pass_turn"]["0.60"],
+            row["pass_session"]["0.60"],
+            row["calls_per_turn"],
+        )
+        for row in report["results"]
+    ]
+    print_table("Rubric score by agent (* sees gold)", _COLUMNS, rows)
+    speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
+    if speeds:
+        print(f"{speeds[0]:.0f} episodes/s")

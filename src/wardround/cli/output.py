@@ -1,0 +1,76 @@
+"""What commands print: tables and progress for people, one JSON object for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import orjson
+
+
+def print_json(report: dict[str, Any]) -> None:
+    """Print one JSON object on standard output."""
+    sys.stdout.write(orjson.dumps(report, option=orjson.OPT_NON_STR_KEYS).decode() + "\n")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table; on a terminal with rich, else aligned plain text."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(title=title, title_justify="left")
+        for name in columns:
+            table.add_column(name, justify="left" if name in ("agent", "phrasing", "language", "table") else "right")
+        for row in cells:
+            table.add_row(*row)
+        Console().print(table)
+        return
+    widths = [max(len(name), *(len(row[i]) for row in cells)) if cells else len(name) for i, name in enumerate(columns)]
+    print(title)
+    print("  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip())
+    for row in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show how far a job is, on standard error: a bar on a terminal, a line at every tenth elsewhere.
+
+    Args:
+        what: What is being done ("episodes").
+        quiet: Show nothing.
+    """
+    if quiet:
+        yield lambda done, total: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        bar = Progress(
+            TextColumn(what), BarColumn(), MofNCompleteColumn(), console=Console(stderr=True), transient=True
+        )
+        with bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+    else:
+        shown = [-1]
+
+        def plain(done: int, total: int) -> None:
+            tenth = done * 10 // max(1, total)
+            if tenth > shown[0]:
+                shown[0] = tenth
+                print(f"{what}: {done}/{total}", file=sys.stderr)
+
+        yield plain
