@@ -37,6 +37,8 @@ class Concept(_Frozen):
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_]*$")
     name: Names
     synonyms: Synonyms = Synonyms()
+    broader: tuple[str, ...] = ()
+    """Ids of wider concepts that this one is a case of (type 2 diabetes → diabetes); drugs use `classes` too."""
     source: str | None = None
     assumption: bool = False
 
@@ -68,7 +70,9 @@ class Lab(Concept):
     units: tuple[str, ...] = ()
     """Other UCUM units that answers use."""
     factors: dict[str, Decimal] = Field(default_factory=dict)
-    """UCUM unit → factor: value in `unit` × factor = value in that unit (per-analyte molar factors)."""
+    """UCUM unit → factor: value in `unit` × factor (+ offset) = value in that unit (per-analyte molar factors)."""
+    offsets: dict[str, Decimal] = Field(default_factory=dict)
+    """UCUM unit → offset added after the factor, where the relation is not proportional (HbA1c % → mmol/mol)."""
     ranges: tuple[Range, ...] = ()
     text_values: tuple[str, ...] = ()
     """For tests that are read as words (positive, negative, detected …)."""
@@ -116,9 +120,10 @@ class Unit(_Frozen):
     display: str
     variants: tuple[str, ...] = ()
     dimension: str
-    """Units of one dimension convert by `factor`; "mass_concentration", "count_concentration" …"""
+    """Units of one dimension convert by `factor`: "mass_concentration", "count_concentration" …"""
     factor: Decimal = Decimal(1)
-    """This unit × factor = the dimension's base unit."""
+    """(value + offset) × factor ÷ divisor = the value in the dimension's base unit."""
+    divisor: Decimal = Decimal(1)
     offset: Decimal = Decimal(0)
     """Added before the factor (degrees Fahrenheit)."""
 
@@ -149,6 +154,39 @@ class MonitoringRule(_Frozen):
     """What to do, in words."""
     source: str | None = None
     assumption: bool = False
+
+
+class Ambiguity(_Frozen):
+    """A wording that names several concepts, and which of them is meant where."""
+
+    term: str = Field(min_length=1)
+    concepts: tuple[str, ...] = Field(min_length=2)
+    """Every concept the wording can name; the first is meant where no cue stands near."""
+    cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Concept id → folded words that decide for it when they stand within a few words of the term."""
+    note: str = ""
+
+
+class WordRules(_Frozen):
+    """Spelling knowledge of the lexicon: which words need their capitals, spelling variants, script variants."""
+
+    case_sensitive: tuple[str, ...] = ()
+    """Abbreviations that are ordinary words in lower case (MAP, HIT); all of ≤ 2 letters are case-sensitive anyway."""
+    spellings: tuple[tuple[str, str], ...] = ()
+    """American → British spelling of a part of a word."""
+    traditional: str = ""
+    """Traditional Chinese characters, in step with `simplified`."""
+    simplified: str = ""
+    real_drug_names: tuple[str, ...] = ()
+    """Real drugs that are not in `drugs.json`: never "corrected" into one that is."""
+    ordinary_words: tuple[str, ...] = ()
+    """Ordinary words close to a term, never "corrected" into it."""
+
+    @model_validator(mode="after")
+    def _in_step(self) -> WordRules:
+        if len(self.traditional) != len(self.simplified):
+            raise ValueError("`traditional` and `simplified` must have the same length, character for character")
+        return self
 
 
 Monitoring.model_rebuild()
