@@ -1,6 +1,6 @@
 """wardround: a POMDP in which a language model assists a physician on a ward round.
 
-Importing this package is cheap: the parts load on first use.
+Importing this package registers its Gymnasium ids and loads nothing else: the parts load on first use.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from wardround.envs.registration import make, register
+
 if TYPE_CHECKING:
-    from wardround.envs import make, register
     from wardround.patients import load_charts
     from wardround.sessions import load_sessions
 
@@ -20,8 +21,6 @@ __all__ = ["__version__", "load_charts", "load_sessions", "make", "register"]
 _HOMES = {
     "load_charts": "wardround.patients",
     "load_sessions": "wardround.sessions",
-    "make": "wardround.envs",
-    "register": "wardround.envs",
 }
 
 
@@ -37,3 +36,6 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """List the public names without loading them."""
     return sorted(__all__)
+
+
+register()
