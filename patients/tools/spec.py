@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel
+
+if TYPE_CHECKING:
+    from wardround.patients.dialogue import Dialogue
+    from wardround.patients.overlay import Overlay
 
 Effect = Literal["read", "write", "ask", "control"]
 View = Literal["compact", "fhir"]
@@ -42,3 +49,88 @@ class ToolResult:
     error: str | None = None
     """Machine-readable kind of mistake: unknown_tool, bad_arguments, wrong_patient, bad_json …"""
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """What the tools of one episode work on. Cheap to make; an episode keeps one and forks it with itself."""
+
+    record: Overlay
+    """The chart as of the anchor with this episode's writes on top."""
+    dialogue: Dialogue
+    subject_id: str
+    session_id: str
+    language: str = "en"
+    """Language the patient answers in: `en` or `zh`."""
+    view: View = "compact"
+    encounter: str | None = None
+    """Id of the encounter of the round; orders are tied to it when given."""
+
+    def fork(self) -> ToolContext:
+        """Return an independent context that goes on from here."""
+        return ToolContext(
+            self.record.fork(),
+            self.dialogue.fork(),
+            self.subject_id,
+            self.session_id,
+            self.language,
+            self.view,
+            self.encounter,
+        )
+
+
+Handler = Callable[[ToolContext, Any, dict[str, Any]], ToolResult]
+"""Runs a tool: context, validated arguments (the spec's model), the same arguments as a plain mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool: its name, what it does to the world, its arguments and the function that runs it."""
+
+    name: str
+    effect: Effect
+    description: str
+    model: type[BaseModel]
+    handler: Handler
+
+    @property
+    def alias(self) -> str:
+        """The name that every provider accepts: dots become underscores."""
+        return self.name.replace(".", "_")
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Flat JSON Schema of the arguments: only type, description, enum and required. The caller's copy."""
+        schema = flat_schema(self.model)
+        properties = {
+            name: {key: list(value) if isinstance(value, tuple) else value for key, value in field.items()}
+            for name, field in schema["properties"].items()
+        }
+        return {"type": "object", "properties": properties, "required": list(schema["required"])}
+
+    def openai(self) -> dict[str, Any]:
+        """Return the tool as OpenAI's `tools` parameter takes it."""
+        function = {"name": self.alias, "description": self.description, "parameters": self.schema}
+        return {"type": "function", "function": function}
+
+    def anthropic(self) -> dict[str, Any]:
+        """Return the tool as Anthropic's `tools` parameter takes it."""
+        return {"name": self.alias, "description": self.description, "input_schema": self.schema}
+
+
+@cache
+def flat_schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the arguments of a model as the flat JSON Schema that every provider accepts.
+
+    Args:
+        model: Its fields are scalars or enumerations, optional ones with a default of None.
+    """
+    full = model.model_json_schema(by_alias=True)
+    properties = {name: _flat(schema) for name, schema in full.get("properties", {}).items()}
+    return {"properties": properties, "required": tuple(full.get("required", ()))}
+
+
+def _flat(schema: Mapping[str, Any]) -> dict[str, Any]:
+    (kept,) = (branch for branch in schema.get("anyOf", (schema,)) if branch.get("type") != "null")
+    out = {"type": kept["type"], "description": schema["description"]}
+    return out | {"enum": tuple(kept["enum"])} if "enum" in kept else out

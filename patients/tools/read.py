@@ -1,0 +1,202 @@
+"""Tools that read the record: from checked arguments to a search, and from hits to text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wardround.patients.search import Search
+from wardround.patients.strict_json import clip
+from wardround.patients.times import format_instant, parse_period
+
+from . import arguments as args
+from .matching import Chosen, choose, pick_words, tool_words
+from .mistakes import mistake
+from .render import Page, render
+from .spec import ToolContext, ToolResult
+
+_LISTED = 10
+"""Encounter ids named when a wrong one was asked for."""
+
+
+def patient(context: ToolContext, arguments: args.PatientRead, given: dict[str, Any]) -> ToolResult:
+    """Read the patient."""
+    return _found(context, "Patient.read", Search("Patient"), given, None)
+
+
+def encounters(context: ToolContext, arguments: args.EncounterSearch, given: dict[str, Any]) -> ToolResult:
+    """Search stays."""
+    return _search(context, "Encounter.search", arguments, given)
+
+
+def conditions(context: ToolContext, arguments: args.ConditionSearch, given: dict[str, Any]) -> ToolResult:
+    """Search coded diagnoses."""
+    return _search(context, "Condition.search", arguments, given, text=arguments.code, status=arguments.clinical_status)
+
+
+def observations(context: ToolContext, arguments: args.ObservationSearch, given: dict[str, Any]) -> ToolResult:
+    """Search results and vital signs."""
+    start = None if arguments.date_from is None else parse_period(arguments.date_from)[0]
+    end = None if arguments.date_to is None else parse_period(arguments.date_to)[1]
+    if start is not None and end is not None and start >= end:
+        text = (
+            f"Refused: Observation.search: argument `date_from` = `{arguments.date_from}` lies after `date_to` = "
+            f"`{arguments.date_to}`. Call again with the earlier date in date_from."
+        )
+        return mistake("Observation.search", given, "bad_arguments", text)
+    return _search(
+        context,
+        "Observation.search",
+        arguments,
+        given,
+        text=arguments.code,
+        category=arguments.category,
+        start=start,
+        end=end,
+    )
+
+
+def medication_requests(
+    context: ToolContext, arguments: args.MedicationRequestSearch, given: dict[str, Any]
+) -> ToolResult:
+    """Search medication orders."""
+    return _search(
+        context, "MedicationRequest.search", arguments, given, text=arguments.medication, status=arguments.status
+    )
+
+
+def medication_administrations(
+    context: ToolContext, arguments: args.MedicationAdministrationSearch, given: dict[str, Any]
+) -> ToolResult:
+    """Search doses given."""
+    return _search(context, "MedicationAdministration.search", arguments, given, text=arguments.medication)
+
+
+def diagnostic_reports(
+    context: ToolContext, arguments: args.DiagnosticReportSearch, given: dict[str, Any]
+) -> ToolResult:
+    """Search imaging reports."""
+    words = None if arguments.report_type is None else tool_words()["report_types"][arguments.report_type]
+    return _search(context, "DiagnosticReport.search", arguments, given, words=words)
+
+
+def document_references(
+    context: ToolContext, arguments: args.DocumentReferenceSearch, given: dict[str, Any]
+) -> ToolResult:
+    """Search notes."""
+    words = None if arguments.type_code is None else tool_words()["document_types"][arguments.type_code]
+    return _search(context, "DocumentReference.search", arguments, given, words=words, keyword=arguments.keyword)
+
+
+def care_plans(context: ToolContext, arguments: args.CarePlanSearch, given: dict[str, Any]) -> ToolResult:
+    """Search plans."""
+    return _search(context, "CarePlan.search", arguments, given, category=arguments.category)
+
+
+def _search(
+    context: ToolContext,
+    tool: str,
+    arguments: args.Search,
+    given: dict[str, Any],
+    *,
+    text: str | None = None,
+    words: list[str] | None = None,
+    category: str | None = None,
+    status: str | None = None,
+    start: int | None = None,
+    end: int | None = None,
+    keyword: str | None = None,
+) -> ToolResult:
+    """Run one search: `text` is the model's own words for a concept, `words` those of a published type."""
+    record = context.record
+    kind = tool.partition(".")[0]
+    stay = arguments.hadm_id
+    if stay is not None and record.read("Encounter", stay) is None:
+        return _unknown_stay(context, tool, stay, given)
+    chosen = None
+    if text is not None:
+        chosen = choose(record, kind, text, category)
+    elif words is not None:
+        chosen = pick_words(record, kind, words)
+    if chosen is not None and not chosen.matched:
+        return _nothing(context, tool, chosen, given, text)
+    query = Search(
+        kind,
+        encounter=stay,
+        category=category,
+        status=status,
+        names=chosen.names if chosen is not None else (),
+        codes=chosen.codes if chosen is not None else (),
+        date_from=start,
+        date_to=end,
+        keyword=keyword,
+    )
+    return _found(context, tool, query, given, arguments.count, chosen if text is not None else None)
+
+
+def _found(
+    context: ToolContext,
+    tool: str,
+    query: Search,
+    given: dict[str, Any],
+    count: int | None,
+    chosen: Chosen | None = None,
+) -> ToolResult:
+    record = context.record
+    hits = record.search(query)
+    limit = args.DEFAULT_COUNT if count is None else min(count, args.MAX_COUNT)
+    entries = hits.entries(0, limit)
+    note = None
+    if not entries:
+        note = _why_empty(context, query) if hits.total == 0 else None
+    elif hits.total > limit:
+        note = f"{hits.total - limit} more not shown: narrow the search, or raise _count (at most {args.MAX_COUNT})."
+    page = Page(query.type, hits.total, entries, given, note, chosen.matched if chosen is not None else None)
+    shown = tuple([entry.key for entry in entries])
+    own = record.writes
+    if own:
+        written = {entry.key for entry in own}
+        shown = tuple(key for key in shown if key not in written)
+    return ToolResult(tool, given, True, render(page, context.view), "read", shown, None, (), hits.total)
+
+
+def _nothing(context: ToolContext, tool: str, chosen: Chosen, given: dict[str, Any], text: str | None) -> ToolResult:
+    kind = tool.partition(".")[0]
+    if not context.record.imported(kind):
+        note = _not_imported(kind)
+    elif text is None:
+        note = "Nothing of that type in this chart."
+    elif chosen.nearest:
+        note = f"Nothing in this chart is called `{clip(text, 60)}`. Nearest names it has are in `nearest`."
+    else:
+        note = f"Nothing in this chart is called `{clip(text, 60)}`, and it has no {kind} of that category at all."
+    page = Page(kind, 0, [], given, note, (), chosen.nearest)
+    return ToolResult(tool, given, True, render(page, context.view), "read", total=0)
+
+
+def _why_empty(context: ToolContext, query: Search) -> str:
+    """Say why a search found nothing, so that an empty result is never taken for an answer it is not."""
+    record = context.record
+    if not record.imported(query.type):
+        return _not_imported(query.type)
+    without = Search(query.type, names=query.names, codes=query.codes)
+    there = record.search(without)
+    if query != without and there.total:
+        newest = there.entries(0, 1)[0]
+        when = f", the newest at {format_instant(newest.first)}" if query.date_from or query.date_to else ""
+        return f"None with these filters; {there.total} without them{when}."
+    return f"This chart holds no such {query.type} known by now."
+
+
+def _not_imported(kind: str) -> str:
+    return f"No {kind} was imported with this chart: it cannot tell whether there are any."
+
+
+def _unknown_stay(context: ToolContext, tool: str, stay: str, given: dict[str, Any]) -> ToolResult:
+    hits = context.record.search(Search("Encounter"))
+    known = ", ".join(f"`{entry.id}`" for entry in hits.entries(0, _LISTED))
+    more = f" and {hits.total - _LISTED} more" if hits.total > _LISTED else ""
+    text = (
+        f"Refused: {tool}: argument `hadm_id` = `{clip(stay, 40)}` is no stay of this patient. "
+        f"Known stays, newest first: {known or 'none'}{more}."
+    )
+    return mistake(tool, given, "unknown_encounter", text)
