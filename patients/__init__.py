@@ -2,40 +2,63 @@
 
 from __future__ import annotations
 
+from .builder import ChartBuilder
+from .chart import Chart, Entry, Snapshot, ViewFilter
 from .dialogue import Dialogue, Said, interview_problems
 from .errors import DataError, UsageError, WardroundError
+from .facts import Measurement, measurements
+from .fhir import validate
 from .interview import Fact, Interview, Persona, Reply, Words
+from .overlay import InvalidResource, Overlay
 from .rng import Stream
+from .rows import COLUMNS
+from .search import Hits, Search
+from .store import ChartStore, StoreWriter
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
 from .tools.registry import TOOLS, find_tool
 from .tools.run import run_tool
 from .tools.spec import ToolCall, ToolContext, ToolResult, ToolSpec
 
 __all__ = [
+    "COLUMNS",
     "DAY",
     "NEVER",
     "SECOND",
     "TOOLS",
+    "Chart",
+    "ChartBuilder",
+    "ChartStore",
     "DataError",
     "Dialogue",
+    "Entry",
     "Fact",
+    "Hits",
     "Instant",
     "Interview",
+    "InvalidResource",
+    "Measurement",
+    "Overlay",
     "Persona",
     "Reply",
     "Said",
+    "Search",
+    "Snapshot",
+    "StoreWriter",
     "Stream",
     "ToolCall",
     "ToolContext",
     "ToolResult",
     "ToolSpec",
     "UsageError",
+    "ViewFilter",
     "WardroundError",
     "Words",
     "find_tool",
     "format_instant",
     "interview_problems",
+    "measurements",
     "parse_instant",
     "parse_period",
     "run_tool",
+    "validate",
 ]

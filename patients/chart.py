@@ -1,0 +1,396 @@
+"""The chart: one patient's frozen record, read only through the clock.
+
+`Chart.at(anchor)` is the only way to read. A Snapshot shows what was known then: resources whose `known_at` has come,
+each in the form it had then (an order without its later end, a stay without its discharge).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import zstandard
+
+from .packing import Index, PackedChart, attributes, fold
+from .resource import Resource, dump, load
+from .rows import age_at, compact_row, document_text
+from .search import Hits, Search, asks_concept, concept_matches
+from .times import Instant
+
+Array = np.ndarray[Any, Any]
+
+SNAPSHOTS = 16
+"""Snapshots a chart keeps; opening one more forgets the one unused for longest."""
+
+FRAMES = 32
+"""Decompressed frames (64 KiB each) a chart keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFilter:
+    """What is hidden beside the clock."""
+
+    types: tuple[str, ...] = ()
+    """Resource types hidden whole."""
+    encounters: tuple[str, ...] = ()
+    """Encounter ids hidden with everything that belongs to them."""
+    sections: tuple[str, ...] = ()
+    """Titles of note sections that are hidden, case-insensitive."""
+
+
+class Entry:
+    """One resource as it was known at the anchor."""
+
+    __slots__ = ("_body", "_row", "_snapshot", "first", "id", "position", "type")
+
+    def __init__(
+        self, kind: str, identity: str, first: Instant, snapshot: Snapshot | None = None, position: int = -1,
+        body: bytes | None = None, row: bytes | None = None,
+    ) -> None:  # fmt: skip
+        self.type = kind
+        self.id = identity
+        self.first = first
+        """When it is dated (its place among hits)."""
+        self.position = position
+        self._snapshot = snapshot
+        self._body = body
+        self._row = row
+
+    @property
+    def key(self) -> str:
+        """`Type/id`."""
+        return f"{self.type}/{self.id}"
+
+    @property
+    def body(self) -> bytes:
+        """JSON as of the anchor."""
+        if self._body is None:
+            assert self._snapshot is not None
+            self._body = self._snapshot.body(self.position)
+        return self._body
+
+    @property
+    def row(self) -> bytes:
+        """Compact JSON row, columns as in `COLUMNS[type]`."""
+        if self._row is None:
+            assert self._snapshot is not None
+            self._row = self._snapshot.row(self.position)
+        return self._row
+
+    def resource(self) -> Resource:
+        """Return the parsed body (decimals as `Decimal`)."""
+        return load(self.body)
+
+    def __repr__(self) -> str:
+        return f"Entry({self.key})"
+
+
+class Body(Protocol):
+    """Where a chart's frames come from."""
+
+    def frame(self, number: int) -> bytes:
+        """Return a frame, decompressed and verified."""
+
+    def origin(self) -> tuple[Any, ...]:
+        """Return a picklable origin: `(function, arguments)` that makes the chart again."""
+
+
+class Chart:
+    """One patient's record, packed and indexed.
+
+    Args:
+        patient_id: The patient.
+        digest: Hash of the body.
+        licence: Licence tag of the data.
+        index: The opened index.
+        rows: Compressed compact rows.
+        body: Where frames come from.
+        imported: Types that were imported at all; None where every type counts as imported.
+    """
+
+    def __init__(
+        self, patient_id: str, digest: str, licence: str, index: Index, rows: bytes, body: Body,
+        imported: frozenset[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.patient_id = patient_id
+        self.hash = digest
+        self.licence = licence
+        self.index = index
+        self.imported_types = imported
+        self._packed_rows: bytes | None = rows
+        self._rows = b""
+        self._source = body
+        self._frames: OrderedDict[int, bytes] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[Instant, ViewFilter | None], Snapshot] = OrderedDict()
+        self._matches: dict[Any, Array] = {}
+
+    def __len__(self) -> int:
+        return sum(self.index.counts.values())
+
+    def at(self, anchor: Instant, view: ViewFilter | None = None) -> Snapshot:
+        """Return the record as it was known at `anchor` (inclusive), without what `view` hides. Cached, bounded."""
+        key = (anchor, view)
+        found = self._snapshots.get(key)
+        if found is None:
+            found = self._snapshots[key] = Snapshot(self, anchor, view)
+            if len(self._snapshots) > SNAPSHOTS:
+                self._snapshots.popitem(last=False)
+        else:
+            self._snapshots.move_to_end(key)
+        return found
+
+    def rows(self) -> bytes:
+        """Return all compact rows end to end (opened on first use). For snapshots only: it knows no clock."""
+        if self._packed_rows is not None:
+            self._rows = zstandard.ZstdDecompressor().decompress(self._packed_rows)
+            self._packed_rows = None
+        return self._rows
+
+    def frame(self, number: int) -> bytes:
+        """Return a decompressed frame of the body. For snapshots only: it knows no clock."""
+        found = self._frames.get(number)
+        if found is None:
+            found = self._frames[number] = self._source.frame(number)
+            if len(self._frames) > FRAMES:
+                self._frames.popitem(last=False)
+        return found
+
+    def matching(self, kind: str, query: Search) -> Array:
+        """Return, for each concept number, whether it answers the words and codes of `query` (cached, bounded)."""
+        key = (kind, query.text, query.names, query.codes, query.prefix)
+        found = self._matches.get(key)
+        if found is None:
+            if len(self._matches) >= 256:
+                self._matches.clear()
+            wanted = [concept_matches(concept, query) for concept in self.index.concepts]
+            found = self._matches[key] = np.array(wanted, dtype=bool)
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._source.origin()
+
+
+class MemoryBody:
+    """Frames of a chart that lives in memory."""
+
+    def __init__(self, packed: PackedChart, imported: frozenset[str] | None) -> None:
+        self._packed = packed
+        self._imported = imported
+
+    def frame(self, number: int) -> bytes:
+        """Return a frame, decompressed."""
+        return zstandard.ZstdDecompressor().decompress(self._packed.frames[number])
+
+    def origin(self) -> tuple[Any, ...]:
+        """Return how to make the chart again in another process."""
+        return memory_chart, (self._packed, self._imported)
+
+
+def memory_chart(packed: PackedChart, imported: frozenset[str] | None = None) -> Chart:
+    """Open a packed chart that is in no store."""
+    body = MemoryBody(packed, imported)
+    return Chart(packed.patient_id, packed.hash, packed.licence, Index(packed.index), packed.rows, body, imported)
+
+
+class _Columns:
+    """The visible forms of one type: positions and the arrays that searches ask, cut to them."""
+
+    __slots__ = ("category", "concept", "encounter", "first", "last", "positions", "status")
+
+    def __init__(self, arrays: dict[str, Array], positions: Array) -> None:
+        self.positions = positions
+        self.first = arrays["first"][positions]
+        self.last = arrays["last"][positions]
+        self.concept = arrays["concept"][positions]
+        self.encounter = arrays["encounter"][positions]
+        self.status = arrays["status"][positions]
+        self.category = arrays["category"][positions]
+
+
+class Snapshot:
+    """A chart as it was known at one instant. Immutable; shared by all episodes with that anchor."""
+
+    def __init__(self, chart: Chart, anchor: Instant, view: ViewFilter | None = None) -> None:
+        self.chart = chart
+        self.patient_id = chart.patient_id
+        self.anchor = anchor
+        self.view = view
+        arrays = chart.index.arrays
+        self._visible = (arrays["since"] <= anchor) & (arrays["until"] > anchor)
+        if view is not None and view.encounters:
+            numbers = chart.index.encounter_numbers
+            hidden = [numbers[name] for name in view.encounters if name in numbers]
+            self._visible &= ~np.isin(arrays["encounter"], hidden)
+        self._hidden_types = frozenset(view.types if view else ())
+        self._sections = frozenset(fold(title) for title in (view.sections if view else ()))
+        self._columns: dict[str, _Columns] = {}
+        self._places: dict[str, dict[str, int]] = {}
+        self._own: dict[int, tuple[bytes, bytes]] = {}
+
+    def imported(self, kind: str) -> bool:
+        """Tell whether any resource of a type was imported at all (for whichever patient)."""
+        types = self.chart.imported_types
+        return types is None or kind in types
+
+    def read(self, kind: str, identity: str) -> Entry | None:
+        """Return a resource, or None where no such resource was known at the anchor."""
+        places = self._places.get(kind)
+        if places is None:
+            ids = self.chart.index.ids
+            places = {ids[place]: place for place in self._of(kind).positions.tolist()}
+            self._places[kind] = places
+        place = places.get(identity)
+        return None if place is None else self.entry(place, kind)
+
+    def resources(self, kind: str) -> Iterator[Resource]:
+        """Yield the known resources of a type, newest first, parsed (decimals as `Decimal`). Not the hot path."""
+        for place in self._of(kind).positions.tolist():
+            yield load(self.body(place))
+
+    def count(self, kind: str) -> int:
+        """Return how many resources of a type were known at the anchor."""
+        return len(self._of(kind).positions)
+
+    def names(self, kind: str, category: str | None = None) -> tuple[str, ...]:
+        """Return the distinct names that known resources of a type carry, in alphabetical order."""
+        columns = self._of(kind)
+        concepts = columns.concept
+        if category is not None:
+            concepts = concepts[self._category_mask(columns, category)]
+        table = self.chart.index.concepts
+        found = {table[number][0] for number in np.unique(concepts).tolist()} - {""}
+        return tuple(sorted(found, key=lambda name: (name.casefold(), name)))
+
+    def concepts(self, kind: str, category: str | None = None) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
+        """Return the distinct concepts of known resources of a type: name, folded names, codes; ordered by name."""
+        columns = self._of(kind)
+        concepts = columns.concept
+        if category is not None:
+            concepts = concepts[self._category_mask(columns, category)]
+        table = self.chart.index.concepts
+        found = [table[number] for number in np.unique(concepts).tolist()]
+        return tuple(sorted(found, key=lambda one: (one[0].casefold(), one[0], *one[2])))
+
+    def search(self, query: Search) -> Hits:
+        """Return what was known at the anchor and answers the query, newest first, ties by id."""
+        columns = self._of(query.type)
+        return Hits(self, self._select(columns, query))
+
+    def _select(self, columns: _Columns, query: Search) -> Array:
+        masks = []
+        if query.encounter is not None:
+            masks.append(columns.encounter == self.chart.index.encounter_numbers.get(query.encounter, -1))
+        if query.category is not None:
+            masks.append(self._category_mask(columns, query.category))
+        if query.status is not None:
+            statuses = self.chart.index.statuses
+            masks.append(columns.status == (statuses.index(query.status) if query.status in statuses else -1))
+        if asks_concept(query):
+            masks.append(self.chart.matching(query.type, query)[columns.concept])
+        if query.date_from is not None:
+            masks.append(columns.last > query.date_from)
+        if query.date_to is not None:
+            masks.append(columns.first < query.date_to)
+        found = columns.positions
+        if masks:
+            mask = masks[0]
+            for other in masks[1:]:
+                mask = mask & other
+            found = found[mask]
+        return found if query.keyword is None else self._with_keyword(found, query.keyword)
+
+    def _with_keyword(self, positions: Array, keyword: str) -> Array:
+        wanted = fold(keyword)
+        kept = [place for place in positions.tolist() if wanted in fold(document_text(load(self.body(place))) or "")]
+        return np.array(kept, dtype=positions.dtype)
+
+    def _category_mask(self, columns: _Columns, category: str) -> Array:
+        wanted = fold(category)
+        numbers = [number for number, words in enumerate(self.chart.index.categories) if wanted in words]
+        mask: Array = np.isin(columns.category, numbers) if len(numbers) != 1 else columns.category == numbers[0]
+        return mask
+
+    def _of(self, kind: str) -> _Columns:
+        found = self._columns.get(kind)
+        if found is None:
+            start, stop = self.chart.index.spans.get(kind, (0, 0))
+            if kind in self._hidden_types:
+                start = stop
+            positions = np.flatnonzero(self._visible[start:stop]) + start
+            if self._sections and kind in _SECTIONED:
+                positions = self._without_sections(positions)
+            found = self._columns[kind] = _Columns(self.chart.index.arrays, positions)
+        return found
+
+    def _without_sections(self, positions: Array) -> Array:
+        """Cut hidden sections out of notes; a note of hidden sections only disappears."""
+        kept = []
+        for place in positions.tolist():
+            resource = load(self.body(place))
+            cut = _cut_sections(resource, self._sections)
+            if cut is None:
+                continue
+            kept.append(place)
+            if cut is not resource:
+                self._own[place] = (dump(cut), compact_row(cut, attributes(cut).time))
+        return np.array(kept, dtype=positions.dtype)
+
+    def entry(self, position: int, kind: str | None = None) -> Entry:
+        """Return the entry at a place of the index (places come from hits of this snapshot)."""
+        index = self.chart.index
+        if kind is None:
+            kind = next(name for name, (start, stop) in index.spans.items() if start <= position < stop)
+        return Entry(kind, index.ids[position], int(index.arrays["first"][position]), self, position)
+
+    def body(self, position: int) -> bytes:
+        """Return the JSON bytes at a place of the index."""
+        own = self._own.get(position)
+        if own is not None:
+            return own[0]
+        arrays = self.chart.index.arrays
+        frame = self.chart.frame(int(arrays["frame"][position]))
+        return frame[int(arrays["body_at"][position]) : int(arrays["body_end"][position])]
+
+    def row(self, position: int) -> bytes:
+        """Return the compact row at a place of the index."""
+        own = self._own.get(position)
+        if own is not None:
+            return own[1]
+        start, stop = self.chart.index.spans.get("Patient", (0, 0))
+        if start <= position < stop:
+            patient = load(self.body(position))
+            age = age_at(patient["birthDate"], self.anchor) if "birthDate" in patient else None
+            return compact_row(patient, None, age)
+        ends = self.chart.index.arrays["row_end"]
+        return self.chart.rows()[int(ends[position - 1]) if position else 0 : int(ends[position])]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _snapshot, (self.chart, self.anchor, self.view)
+
+
+_SECTIONED = ("DocumentReference", "DiagnosticReport", "CarePlan")
+
+
+def _cut_sections(resource: Resource, hidden: Iterable[str]) -> Resource | None:
+    hidden = frozenset(hidden)
+    if fold(str(resource.get("title", ""))) in hidden:
+        return None
+    cut = resource
+    for key, inner in (("content", "attachment"), ("presentedForm", None)):
+        parts = resource.get(key)
+        if not parts:
+            continue
+        titles = [(part.get(inner, {}) if inner else part).get("title", "") for part in parts]
+        kept = [part for part, title in zip(parts, titles, strict=True) if fold(title) not in hidden]
+        if not kept:
+            return None
+        if len(kept) < len(parts):
+            cut = {**cut, key: kept}
+    return cut
+
+
+def _snapshot(chart: Chart, anchor: Instant, view: ViewFilter | None) -> Snapshot:
+    return chart.at(anchor, view)

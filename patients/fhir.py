@@ -1,0 +1,347 @@
+"""Building and validating FHIR R4 (4.0.1) resources.
+
+A resource is valid when three layers find nothing: the official JSON schema (trimmed to our types), our own walk for
+what a JSON schema cannot say (required bindings, reference targets, choices, real dates, empty elements, invariants),
+and, for every new shape and a seeded sample, the `fhir.resources.R4B` models. Nothing is ever validated on reads.
+
+The invariant per-1 (a Period's start before its end) is not enforced: real records break it, and the clock reads such
+an order as `unknown` rather than refuse it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import orjson
+
+from .errors import DataError
+from .resource import (
+    ALWAYS,
+    DERIVED_STATUS,
+    DERIVED_SYSTEM,
+    KNOWN_AT,
+    KNOWN_LATER,
+    Resource,
+    decimal,
+    dump,
+    end_of,
+    instant_text,
+    is_derived,
+    known_at,
+    known_later,
+    known_value,
+    load,
+    rank_of,
+    stamp,
+    tag_derived,
+    with_rank,
+)  # fmt: skip
+from .times import parse_period
+
+__all__ = [
+    "ALWAYS", "DERIVED_STATUS", "DERIVED_SYSTEM", "KNOWN_AT", "KNOWN_LATER", "Resource", "Validator", "decimal",
+    "dump", "end_of", "instant_text", "is_derived", "known_at", "known_later", "known_value", "load", "rank_of",
+    "stamp", "tag_derived", "types", "validate", "with_rank",
+]  # fmt: skip
+
+MAX_PROBLEMS = 20
+
+_CONCEPT_CODES: dict[str, dict[str, tuple[str, frozenset[str]]]] = {
+    "Condition": {
+        "clinicalStatus": (
+            "http://terminology.hl7.org/CodeSystem/condition-clinical",
+            frozenset({"active", "recurrence", "relapse", "inactive", "remission", "resolved"}),
+        ),
+        "verificationStatus": (
+            "http://terminology.hl7.org/CodeSystem/condition-ver-status",
+            frozenset({"unconfirmed", "provisional", "differential", "confirmed", "refuted", "entered-in-error"}),
+        ),
+    },
+    "AllergyIntolerance": {
+        "clinicalStatus": (
+            "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical",
+            frozenset({"active", "inactive", "resolved"}),
+        ),
+        "verificationStatus": (
+            "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification",
+            frozenset({"unconfirmed", "confirmed", "refuted", "entered-in-error"}),
+        ),
+    },
+}
+"""CodeableConcepts with a required binding: the schema does not look inside them."""
+
+_REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://[^\s]+/)?([A-Z][A-Za-z]+)/[A-Za-z0-9\-.]{1,64}(?:/_history/\S+)?")
+
+
+@cache
+def _data() -> dict[str, Any]:
+    packed = files("wardround.patients").joinpath("data/r4.json.gz").read_bytes()
+    data: dict[str, Any] = orjson.loads(gzip.decompress(packed))
+    return data
+
+
+def types() -> tuple[str, ...]:
+    """Return the resource types that can be validated and stored."""
+    return tuple(_data()["types"])
+
+
+@cache
+def _schema(resource_type: str) -> Any:
+    schema = {
+        "$schema": "http://json-schema.org/draft-06/schema#",
+        "definitions": _data()["definitions"],
+        "$ref": f"#/definitions/{resource_type}",
+    }
+    return jsonschema_rs.Draft6Validator(schema, pattern_options=jsonschema_rs.RegexOptions())
+
+
+class _Definition(NamedTuple):
+    """What the walk asks of one kind of element."""
+
+    children: Mapping[str, str]
+    """Property → definition of its value (complex ones only)."""
+    dates: frozenset[str]
+    codes: Mapping[str, frozenset[str]]
+    concepts: Mapping[str, tuple[str, frozenset[str]]]
+    references: Mapping[str, frozenset[str]]
+    choices: tuple[tuple[str, bool, frozenset[str]], ...]
+    required: tuple[str, ...]
+
+
+@cache
+def _definition(name: str) -> _Definition:
+    properties = _data()["definitions"][name].get("properties", {})
+    table = _data()["tables"].get(name, {"refs": {}, "codes": {}, "choices": {}, "required": []})
+    targets = {}
+    for key, prop in properties.items():
+        target = prop.get("$ref") or prop.get("items", {}).get("$ref")
+        if target:
+            targets[key] = target.rpartition("/")[2]
+    return _Definition(
+        {key: target for key, target in targets.items() if target[0].isupper()},
+        frozenset(key for key, target in targets.items() if target in ("date", "dateTime", "instant")),
+        {key: frozenset(codes) for key, codes in table["codes"].items()},
+        _CONCEPT_CODES.get(name, {}),
+        {key: frozenset(kinds) for key, kinds in table["refs"].items() if "Resource" not in kinds},
+        tuple((key, needed, frozenset(names)) for key, (needed, names) in sorted(table["choices"].items())),
+        tuple(table["required"]),
+    )
+
+
+def validate(resource: bytes | str | Mapping[str, Any]) -> list[str]:
+    """Check a resource against FHIR R4: schema, bindings, references, dates, empty elements, invariants.
+
+    Args:
+        resource: JSON text, or a dict (which may hold `Decimal` and `orjson.Fragment`).
+
+    Returns:
+        Problems, each beginning with the path of the element; empty when it is valid. At most `MAX_PROBLEMS`.
+    """
+    try:
+        plain = orjson.loads(resource if isinstance(resource, bytes | str) else dump(resource))
+    except (orjson.JSONDecodeError, DataError) as fault:
+        return [f"not JSON: {fault}"]
+    return check(plain)
+
+
+def check(plain: Any) -> list[str]:
+    """Check a resource that is parsed already (numbers as int, float or Decimal)."""
+    if not isinstance(plain, dict) or not isinstance(plain.get("resourceType"), str):
+        return ["resourceType: missing; every resource names its type"]
+    kind = plain["resourceType"]
+    if kind not in _data()["types"]:
+        return [f"resourceType: `{kind}` cannot be stored; one of {', '.join(types())}"]
+    problems: list[str] = []
+    schema = _schema(kind)
+    if not schema.is_valid(plain):
+        problems = [_told(fault) for fault, _ in zip(schema.iter_errors(plain), range(MAX_PROBLEMS), strict=False)]
+    _walk(plain, kind, kind, problems)
+    if not problems:
+        _invariants(plain, problems)
+    return problems[:MAX_PROBLEMS]
+
+
+def _told(fault: Any) -> str:
+    path = ".".join(str(part) for part in fault.instance_path) or "resource"
+    return f"{path}: {str(fault.message)[:200]}"
+
+
+def _walk(node: dict[str, Any], name: str, path: str, problems: list[str]) -> None:
+    """Check one element and everything below it."""
+    spec = _definition(name)
+    for key, value in node.items():
+        if value is None or value == {} or value == [] or value == "":
+            problems.append(f"{path}.{key}: is empty; leave the element out")
+        elif key in spec.children:
+            child = spec.children[key]
+            for place, item in enumerate(value if isinstance(value, list) else (value,)):
+                if item == {} or item is None:
+                    problems.append(f"{path}.{key}[{place}]: is empty; leave the element out")
+                elif isinstance(item, dict) and child != "Element":
+                    _walk(item, child, f"{path}.{key}", problems)
+            if key in spec.references:
+                _check_references(value, spec.references[key], f"{path}.{key}", problems)
+            if key in spec.concepts:
+                _check_concept(value, spec.concepts[key], f"{path}.{key}", problems)
+        elif key in spec.dates:
+            _check_dates(value, f"{path}.{key}", problems)
+        elif key in spec.codes and value not in spec.codes[key]:
+            problems.append(f"{path}.{key}: `{value}` is not one of {', '.join(sorted(spec.codes[key]))}")
+    for key in spec.required:
+        if key not in node and f"_{key}" not in node:
+            problems.append(f"{path}.{key}: is required")
+    for choice, needed, names in spec.choices:
+        found = [key for key in node if key in names or key[1:] in names]
+        if len({key.lstrip("_") for key in found}) > 1:
+            problems.append(f"{path}.{choice}[x]: only one of {', '.join(sorted(found))} may be given")
+        elif needed and not found:
+            problems.append(f"{path}.{choice}[x]: is required")
+
+
+def _check_dates(value: Any, path: str, problems: list[str]) -> None:
+    for text in value if isinstance(value, list) else (value,):
+        if isinstance(text, str):
+            try:
+                parse_period(text)
+            except ValueError as fault:
+                problems.append(f"{path}: `{text}` is not a real date ({fault})")
+
+
+def _check_references(value: Any, kinds: frozenset[str], path: str, problems: list[str]) -> None:
+    for item in value if isinstance(value, list) else (value,):
+        text = item.get("reference") if isinstance(item, dict) else None
+        if not isinstance(text, str) or text.startswith(("#", "urn:")):
+            continue
+        match = _REFERENCE.fullmatch(text)
+        if match is None:
+            problems.append(f"{path}: `{text}` is not `Type/id`")
+        elif match[1] not in kinds:
+            problems.append(f"{path}: refers to a {match[1]}; allowed are {', '.join(sorted(kinds))}")
+
+
+def _check_concept(value: Any, wanted: tuple[str, frozenset[str]], path: str, problems: list[str]) -> None:
+    system, codes = wanted
+    codings = value.get("coding", ()) if isinstance(value, dict) else ()
+    for coding in codings:
+        if coding.get("system") == system and coding.get("code") in codes:
+            return
+    found = ", ".join(f"{coding.get('system')}|{coding.get('code')}" for coding in codings) or "no coding"
+    problems.append(f"{path}: needs a code of {system} ({', '.join(sorted(codes))}), found {found}")
+
+
+def _invariants(plain: Resource, problems: list[str]) -> None:
+    rules = _INVARIANTS.get(plain["resourceType"])
+    if rules is not None:
+        rules(plain, problems)
+
+
+def _codes(node: Any) -> set[str]:
+    found: set[str] = set()
+    for concept in node if isinstance(node, list) else (node,):
+        if isinstance(concept, dict):
+            found |= {coding["code"] for coding in concept.get("coding", ()) if "code" in coding}
+    return found
+
+
+def _condition_rules(plain: Resource, problems: list[str]) -> None:
+    status, verification = _codes(plain.get("clinicalStatus")), _codes(plain.get("verificationStatus"))
+    abated = any(key.startswith("abatement") for key in plain)
+    if "clinicalStatus" not in plain and "entered-in-error" not in verification:
+        if "problem-list-item" in _codes(plain.get("category")):
+            problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
+    if abated and "clinicalStatus" in plain and status.isdisjoint({"inactive", "resolved", "remission"}):
+        problems.append("Condition.clinicalStatus: abated, so it must be inactive, resolved or remission (con-4)")
+    if "clinicalStatus" in plain and "entered-in-error" in verification:
+        problems.append("Condition.clinicalStatus: must be absent when entered in error (con-5)")
+
+
+def _observation_rules(plain: Resource, problems: list[str]) -> None:
+    has_value = any(key.startswith("value") for key in plain)
+    if "dataAbsentReason" in plain and has_value:
+        problems.append("Observation.dataAbsentReason: only without a value (obs-6)")
+    if has_value and "component" in plain:
+        own = _pairs(plain.get("code"))
+        if any(not own.isdisjoint(_pairs(part.get("code"))) for part in plain["component"]):
+            problems.append("Observation.value[x]: absent where a component has the same code (obs-7)")
+    for band in plain.get("referenceRange", ()):
+        if not {"low", "high", "text"} & band.keys():
+            problems.append("Observation.referenceRange: needs low, high or text (obs-3)")
+
+
+def _pairs(concept: Any) -> set[tuple[str | None, str]]:
+    codings = concept.get("coding", ()) if isinstance(concept, dict) else ()
+    return {(coding.get("system"), coding["code"]) for coding in codings if "code" in coding}
+
+
+def _allergy_rules(plain: Resource, problems: list[str]) -> None:
+    wrong = "entered-in-error" in _codes(plain.get("verificationStatus"))
+    if wrong == ("clinicalStatus" in plain):
+        rule = "ait-2" if wrong else "ait-1"
+        problems.append(f"AllergyIntolerance.clinicalStatus: present unless entered in error ({rule})")
+
+
+_INVARIANTS: dict[str, Callable[[Resource, list[str]], None]] = {
+    "Condition": _condition_rules,
+    "Observation": _observation_rules,
+    "AllergyIntolerance": _allergy_rules,
+}
+
+SAMPLE = 512
+"""One resource in so many, by a hash of its key, is also read by the R4B models."""
+
+
+class Validator:
+    """Validation of a whole store: every form by schema and walk, new shapes and a sample by the R4B models.
+
+    `statistics` counts `checked` and `by_models`.
+    """
+
+    def __init__(self, sample: int = SAMPLE) -> None:
+        self._shapes: set[int] = set()
+        self._sample = sample
+        self.statistics = {"checked": 0, "by_models": 0}
+
+    def __call__(self, plain: Resource) -> list[str]:
+        """Return the problems of a parsed resource."""
+        self.statistics["checked"] += 1
+        problems = check(plain)
+        if not problems and self._wants_model(plain):
+            self.statistics["by_models"] += 1
+            problems = check_model(plain)
+        return problems
+
+    def _wants_model(self, plain: Resource) -> bool:
+        shape = hash(_shape(plain))
+        if shape not in self._shapes:
+            self._shapes.add(shape)
+            return True
+        key = f"{plain['resourceType']}/{plain.get('id')}".encode()
+        return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") % self._sample == 0
+
+
+def _shape(node: Any) -> Any:
+    if isinstance(node, dict):
+        return tuple((key, _shape(value)) for key, value in node.items())
+    if isinstance(node, list):
+        return frozenset(_shape(value) for value in node)
+    return type(node)
+
+
+def check_model(plain: Resource) -> list[str]:
+    """Check a resource by its `fhir.resources.R4B` model (slow: a quarter of a millisecond and more)."""
+    kind = plain["resourceType"]
+    model = getattr(import_module(f"fhir.resources.R4B.{kind.lower()}"), kind)
+    try:
+        model.model_validate_json(dump(plain))
+    except ValueError as fault:
+        faults = fault.errors() if hasattr(fault, "errors") else [{"loc": (), "msg": str(fault)}]
+        return [f"{'.'.join(map(str, one['loc']))}: {one['msg']} (R4B model)" for one in faults[:MAX_PROBLEMS]]
+    return []

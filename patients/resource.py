@@ -1,0 +1,173 @@
+"""FHIR R4 (4.0.1) resources as plain dicts: JSON text that keeps decimals, and the marks this library puts on them.
+
+Marks, all in `meta`:
+
+- `known-at` (extension, valueInstant): when the resource became known. Without it a resource is never visible.
+- `known-later` (extension of `path`, `known` and perhaps `value`): a field that became known later than the resource.
+  Without `value` the field at `path` is dropped before `known`; with `value` (JSON text) the field is set from `known`
+  on. Only packing reads it (`clock.py`); it is never stored in a served form, so no read can show it.
+- `derived-status` (tag): the status follows a written rule, it is not the source's own word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from .errors import DataError
+from .times import SECOND, Instant, parse_period
+
+Resource = dict[str, Any]
+
+SITE = "https://wardround.dev/fhir"
+KNOWN_AT = f"{SITE}/StructureDefinition/known-at"
+KNOWN_LATER = f"{SITE}/StructureDefinition/known-later"
+RANK = f"{SITE}/StructureDefinition/diagnosis-rank"
+DERIVED_SYSTEM = f"{SITE}/CodeSystem/derived"
+DERIVED_STATUS = "derived-status"
+
+ALWAYS: Instant = -62_135_596_800 * SECOND
+"""0001-01-01: before every anchor. Facts known from the start (a birth date, a dictionary) carry it."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def decimal(text: str) -> orjson.Fragment:
+    """Return a JSON number that is written exactly as `text` (0.30 stays 0.30).
+
+    Raises:
+        DataError: `text` is not a JSON number.
+    """
+    try:
+        number = json.loads(text, parse_float=Decimal, parse_constant=_refuse)
+    except ValueError as fault:
+        raise DataError(f"`{text}` is not a JSON number; write it as 0.30, -5 or 1e3") from fault
+    if isinstance(number, bool) or not isinstance(number, int | Decimal):
+        raise DataError(f"`{text}` is not a JSON number; write it as 0.30, -5 or 1e3")
+    return orjson.Fragment(text.strip())
+
+
+def dump(resource: Mapping[str, Any]) -> bytes:
+    """Write a resource as JSON; `Decimal`s keep their digits, `Fragment`s their text.
+
+    Raises:
+        DataError: A value is not JSON (NaN, a lone surrogate, an unknown type).
+    """
+    try:
+        return orjson.dumps(resource, default=_encode)
+    except (orjson.JSONEncodeError, RecursionError) as fault:
+        name = f"{resource.get('resourceType')}/{resource.get('id')}"
+        raise DataError(f"{name} cannot be written as JSON: {fault}; use str, int, Decimal, list and dict") from fault
+
+
+def _encode(value: object) -> orjson.Fragment:
+    if isinstance(value, Decimal) and value.is_finite():
+        return orjson.Fragment(str(value))
+    raise TypeError(f"`{value!r}` is not JSON")
+
+
+def load(body: bytes | str) -> Resource:
+    """Read a resource; decimal numbers come back as `Decimal` with their digits.
+
+    Raises:
+        DataError: Not a JSON object.
+    """
+    try:
+        resource = json.loads(body, parse_float=Decimal, parse_constant=_refuse)
+    except (ValueError, RecursionError) as fault:
+        raise DataError(f"not a JSON resource: {fault}; give one FHIR R4 resource as a JSON object") from fault
+    if not isinstance(resource, dict):
+        raise DataError(f"not a JSON object but {type(resource).__name__}; give one FHIR R4 resource")
+    return resource
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"`{name}` is not a JSON number")
+
+
+def end_of(text: str) -> Instant:
+    """Return when a dated fact is certainly over: the instant itself, or the last second of a partial date.
+
+    Raises:
+        ValueError: `text` is not a date.
+    """
+    start, end = parse_period(text)
+    return start if end - start <= SECOND else end - SECOND
+
+
+def instant_text(instant: Instant) -> str:
+    """Write an instant as a FHIR instant in UTC, with a fraction only where there is one, in years 1 to 9999."""
+    moment = _EPOCH + timedelta(microseconds=max(instant, ALWAYS))
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if moment.microsecond else "seconds") + "Z"
+
+
+def stamp(resource: Resource, known_at: Instant) -> Resource:
+    """Set the `known-at` mark in place (an earlier one is replaced) and return the resource."""
+    meta = resource.setdefault("meta", {})
+    others = [mark for mark in meta.get("extension", ()) if mark.get("url") != KNOWN_AT]
+    meta["extension"] = [*others, {"url": KNOWN_AT, "valueInstant": instant_text(known_at)}]
+    return resource
+
+
+def known_at(resource: Mapping[str, Any]) -> Instant | None:
+    """Return the instant of the `known-at` mark; None where there is none (then the resource is never visible)."""
+    for mark in resource.get("meta", {}).get("extension", ()):
+        if mark.get("url") == KNOWN_AT:
+            return parse_period(mark["valueInstant"])[0]
+    return None
+
+
+def known_later(resource: Resource, path: str, known: Instant) -> Resource:
+    """Mark the field at `path` (dotted, `period.end`) as known from `known` on; before, it is dropped. In place."""
+    return _mark_later(resource, path, known, [])
+
+
+def known_value(resource: Resource, path: str, value: Any, known: Instant) -> Resource:
+    """Give the field at `path` the value `value` from `known` on (the latest known value wins). In place.
+
+    Demographics are written so: each admission's marital status with its admission time.
+    """
+    text = orjson.dumps(value, default=_encode).decode()
+    return _mark_later(resource, path, known, [{"url": "value", "valueString": text}])
+
+
+def _mark_later(resource: Resource, path: str, known: Instant, value: list[Resource]) -> Resource:
+    marks = resource.setdefault("meta", {}).setdefault("extension", [])
+    known_text = instant_text(known)
+    parts = [{"url": "path", "valueString": path}, {"url": "known", "valueInstant": known_text}, *value]
+    marks.append({"url": KNOWN_LATER, "extension": parts})
+    return resource
+
+
+def tag_derived(resource: Resource) -> Resource:
+    """Add the derived-status tag in place, once, and return the resource."""
+    tags = resource.setdefault("meta", {}).setdefault("tag", [])
+    if not is_derived(resource):
+        tags.append({"system": DERIVED_SYSTEM, "code": DERIVED_STATUS})
+    return resource
+
+
+def is_derived(resource: Mapping[str, Any]) -> bool:
+    """Tell whether the status of a resource was derived by a rule."""
+    return any(tag.get("system") == DERIVED_SYSTEM for tag in resource.get("meta", {}).get("tag", ()))
+
+
+def with_rank(condition: Resource, rank: int) -> Resource:
+    """Record the rank of a coded diagnosis (1 is the principal one) in place; searches show it first."""
+    others = [mark for mark in condition.get("extension", ()) if mark.get("url") != RANK]
+    condition["extension"] = [*others, {"url": RANK, "valuePositiveInt": rank}]
+    return condition
+
+
+def rank_of(condition: Mapping[str, Any]) -> int | None:
+    """Return the rank of a coded diagnosis; None where none was recorded."""
+    for mark in condition.get("extension", ()):
+        if mark.get("url") == RANK:
+            rank = mark.get("valuePositiveInt")
+            return rank if isinstance(rank, int) else None
+    return None

@@ -1,0 +1,139 @@
+"""Searches over a snapshot: what may be asked, and the hits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .packing import fold
+from .times import Instant
+
+if TYPE_CHECKING:
+    from .chart import Entry, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A question to a record. Every field given must match; within `text`, `names`, `codes` and `prefix` any may."""
+
+    type: str
+    encounter: str | None = None
+    """Encounter id."""
+    category: str | None = None
+    """Code or words of a category (an Encounter's class)."""
+    status: str | None = None
+    """Status code; `clinicalStatus` for conditions and allergies."""
+    text: str | None = None
+    """Words found in one of the resource's own names, whole words in order, case-insensitive ("warfarin" finds
+    "Warfarin 5 mg tablet", "Cr" never finds "Chromium")."""
+    names: tuple[str, ...] = ()
+    """Whole names, case-insensitive, as resolved by the caller through the lexicon."""
+    codes: tuple[str, ...] = ()
+    """Exact codes: bare, or `system|code`."""
+    prefix: str | None = None
+    """Start of a code, dots ignored ("I50" finds I50.9)."""
+    date_from: Instant | None = None
+    """Dated things that end after this instant."""
+    date_to: Instant | None = None
+    """Dated things that begin before this instant (exclusive)."""
+    keyword: str | None = None
+    """Words in the text of a note, report or plan, case-insensitive."""
+
+
+class Hits:
+    """What a search found: newest first, ties by id. Entries are made only when asked for."""
+
+    __slots__ = ("positions", "snapshot", "total")
+
+    def __init__(self, snapshot: Snapshot, positions: np.ndarray[Any, Any]) -> None:
+        self.snapshot = snapshot
+        self.positions = positions
+        self.total: int = len(positions)
+
+    def entries(self, offset: int = 0, count: int | None = None) -> list[Entry]:
+        """Return `count` entries from `offset` on (all without `count`)."""
+        stop = self.total if count is None else offset + count
+        entry = self.snapshot.entry
+        return [entry(position) for position in self.positions[offset:stop].tolist()]
+
+    def rows(self, offset: int = 0, count: int | None = None) -> list[bytes]:
+        """Return the compact rows of the same entries."""
+        return [entry.row for entry in self.entries(offset, count)]
+
+
+class MergedHits(Hits):
+    """Hits of a snapshot with an episode's own writes among them."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, hits: Hits, own: Sequence[tuple[int, Entry]]) -> None:
+        """Merge.
+
+        Args:
+            hits: Hits of the snapshot.
+            own: Writes in order, each with the number of snapshot hits that come before it (ascending).
+        """
+        super().__init__(hits.snapshot, hits.positions)
+        self._own = tuple(own)
+        self.total = len(hits.positions) + len(own)
+
+    def entries(self, offset: int = 0, count: int | None = None) -> list[Entry]:
+        """Return `count` entries from `offset` on (all without `count`)."""
+        stop = self.total if count is None else min(offset + count, self.total)
+        entry = self.snapshot.entry
+        own = {before + place: write for place, (before, write) in enumerate(self._own)}
+        out = []
+        skipped = sum(1 for place in own if place < offset)
+        for place in range(offset, stop):
+            if place in own:
+                out.append(own[place])
+                skipped += 1
+            else:
+                out.append(entry(int(self.positions[place - skipped])))
+        return out
+
+
+def matches_text(names: Iterable[str], text: str) -> bool:
+    """Tell whether folded `text` stands in one of the folded names, bounded by words where its script has them."""
+    for name in names:
+        at = name.find(text)
+        while at >= 0:
+            if _bounded(name, at, at + len(text)):
+                return True
+            at = name.find(text, at + 1)
+    return False
+
+
+def _bounded(name: str, start: int, stop: int) -> bool:
+    before = name[start - 1] if start else " "
+    after = name[stop] if stop < len(name) else " "
+    return not (_joins(before, name[start]) or _joins(name[stop - 1], after))
+
+
+def _joins(left: str, right: str) -> bool:
+    """Tell whether two characters are of one word; scripts without spaces (CJK) never join."""
+    return left.isalnum() and right.isalnum() and left < "\u2e80" and right < "\u2e80"
+
+
+def concept_matches(concept: tuple[str, Sequence[str], Sequence[str]], query: Search) -> bool:
+    """Tell whether a concept (name, folded names, codes) answers the words or codes of a query."""
+    _, names, codes = concept
+    if query.text is not None and (text := fold(query.text)):
+        if matches_text(names, text) or query.text.strip() in codes:
+            return True
+    if query.names and not {fold(name) for name in query.names}.isdisjoint(names):
+        return True
+    if query.codes and not set(query.codes).isdisjoint(codes):
+        return True
+    if query.prefix is not None:
+        wanted = query.prefix.replace(".", "").upper()
+        return any(code.replace(".", "").upper().startswith(wanted) for code in codes if "|" not in code)
+    return False
+
+
+def asks_concept(query: Search) -> bool:
+    """Tell whether a query asks for words or codes at all."""
+    return bool(query.text is not None or query.names or query.codes or query.prefix is not None)
