@@ -1,0 +1,253 @@
+"""MIMIC-IV `patients` and `admissions` → Patient and hospital Encounters (FHIR R4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wardround.patients.resource import ALWAYS, SITE, Resource, known_value
+from wardround.patients.times import SECOND, Instant
+
+from . import _vocabulary as words
+from ._mapper import Mapped, PatientContext, Rows, Stay, Tallies
+from ._tables import Row, TableSpec
+from ._values import Moment, clean, moment, whole, year_of
+from .report import Tally
+
+PATIENTS = TableSpec(
+    "patients",
+    ("subject_id", "gender", "anchor_age", "anchor_year", "dod"),
+    frozenset({"subject_id", "gender", "anchor_age", "anchor_year"}),
+    ("anchor_year_group",),
+)
+ADMISSIONS = TableSpec(
+    "admissions",
+    (
+        "subject_id",
+        "hadm_id",
+        "admittime",
+        "dischtime",
+        "deathtime",
+        "admission_type",
+        "admission_location",
+        "discharge_location",
+        "insurance",
+        "language",
+        "marital_status",
+        "race",
+        "hospital_expire_flag",
+    ),
+    frozenset({"subject_id", "hadm_id", "admittime", "dischtime", "deathtime", "admission_type", "race"}),
+    ("admit_provider_id", "edregtime", "edouttime"),
+)
+
+TOP_CODED = f"{SITE}/StructureDefinition/age-top-coded"
+INSURANCE = f"{SITE}/StructureDefinition/insurance"
+
+
+class Demographics:
+    """One Patient per row of `patients`, one Encounter per row of `admissions`."""
+
+    tables = (PATIENTS, ADMISSIONS)
+    dictionaries: tuple[TableSpec, ...] = ()
+    types = ("Patient", "Encounter")
+
+    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
+        """There is no dictionary."""
+        raise AssertionError(f"`{table}` is not read here")
+
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
+        """Yield the Patient, then the Encounters by admission time and hadm_id."""
+        tally = tallies["admissions"]
+        stays = self._admissions(rows.get("admissions", []), tally)
+        patient.stays = {stay.hadm_id: stay for _, stay in stays}
+        person, *others = rows["patients"]
+        for row in others:
+            tallies["patients"].refuse("subject_id stands twice; the first row is kept", row[0])
+        resource = _patient(patient, person, stays, tallies)
+        if resource is None:
+            patient.stays = {}
+            for row, _ in stays:
+                tally.refuse("the patient's own row was refused", row[0])
+            return
+        yield Mapped("patients", person[0], resource, ALWAYS)
+        for row, stay in stays:
+            yield Mapped("admissions", row[0], _encounter(patient, row, stay, tally), stay.admitted.known)
+
+    def _admissions(self, rows: list[Row], tally: Tally) -> list[tuple[Row, Stay]]:
+        stays: dict[str, tuple[Row, Stay]] = {}
+        for row in rows:
+            number = whole(row[3])
+            try:
+                admitted, discharged = moment(row[4]), moment(row[5])
+                moment(row[6])
+            except ValueError:
+                tally.refuse("admittime, dischtime or deathtime is not a time", row[0])
+                continue
+            if number is None or admitted is None:
+                missing = "hadm_id is not a whole number" if number is None else "admittime is empty"
+                tally.refuse(missing, row[0])
+            elif str(number) in stays:
+                tally.refuse("hadm_id stands twice; the first row is kept", row[0])
+            else:
+                stays[str(number)] = (row, Stay(str(number), admitted, discharged))
+        return sorted(stays.values(), key=lambda one: (one[1].admitted.start, int(one[1].hadm_id)))
+
+
+def _patient(patient: PatientContext, row: Row, stays: list[tuple[Row, Stay]], tallies: Tallies) -> Resource | None:
+    tally = tallies["patients"]
+    number, _, _, gender, anchor_age, anchor_year, dod_text = row
+    age, year = whole(anchor_age), year_of(anchor_year)
+    try:
+        dod = moment(dod_text)
+    except ValueError:
+        tally.refuse("dod is not a date", number)
+        return None
+    if age is None or year is None or not 0 < year - age:
+        tally.refuse("anchor_age or anchor_year is not a whole number", number)
+        return None
+    resource: Resource = {
+        "resourceType": "Patient",
+        "id": patient.subject_id,
+        "identifier": [{"system": words.system("patient"), "value": patient.subject_id}],
+        "name": [{"use": "anonymous", "text": f"Patient {patient.subject_id}"}],
+    }
+    sex = words.codes()["genders"].get(clean(gender) or "")
+    if sex is None:
+        tally.note("gender is neither M nor F; kept as unknown")
+    resource["gender"] = sex or "unknown"
+    resource["birthDate"] = f"{year - age:04d}"
+    if age >= words.codes()["top_coded_age"]:
+        resource["_birthDate"] = {"extension": [{"url": TOP_CODED, "valueBoolean": True}]}
+        tally.note("anchor_age 91 stands for older than 89; birthDate is the latest possible year")
+    died = _death(dod, stays, tally)
+    if died is not None:
+        resource["deceasedDateTime"] = died.text
+    for path, value, known in _demographics(stays, tallies["admissions"]):
+        known_value(resource, path, value, known)
+    return resource
+
+
+def _death(dod: Moment | None, stays: list[tuple[Row, Stay]], tally: Tally) -> Moment | None:
+    """Return the exact time of an in-hospital death, else the date of death."""
+    times = [found for row, _ in stays if (found := moment(row[6])) is not None]
+    if not times:
+        if dod is None and any(clean(row[14]) == "1" for row, _ in stays):
+            tally.note("hospital_expire_flag without deathtime or dod; death is only in the disposition")
+        if dod is not None and len(dod.text) > 10:
+            dod = moment(dod.text[:10])
+        return dod
+    died = min(times)
+    if dod is not None and dod.text[:10] != died.text[:10]:
+        tally.note("dod and deathtime name different days; deathtime is kept")
+    return died
+
+
+def _demographics(stays: list[tuple[Row, Stay]], tally: Tally) -> Iterator[tuple[str, Any, Instant]]:
+    """Yield (path, value, known) at each admission that changes what is known of the person."""
+    now: dict[str, Any] = {}
+    extensions: dict[str, list[Resource]] = {}
+    for row, stay in stays:
+        insurance, language, marital, race = (clean(cell) for cell in row[10:14])
+        found: dict[str, Any] = {}
+        if marital is not None:
+            found["maritalStatus"] = _marital(marital, tally)
+        if language is not None and language not in words.codes()["unknown_words"]:
+            found["communication"] = [{"language": _language(language, tally)}]
+        elif language is not None:
+            tally.note("language is `?`: not known")
+        if race is not None:
+            extensions["race"] = _race(race)
+        if insurance is not None:
+            extensions["insurance"] = [{"url": INSURANCE, "valueString": insurance}]
+        if extensions:
+            found["extension"] = [one for _, group in sorted(extensions.items()) for one in group]
+        for path, value in found.items():
+            if now.get(path) != value:
+                now[path] = value
+                yield path, value, stay.admitted.known
+
+
+def _marital(text: str, tally: Tally) -> Resource:
+    entry = words.codes()["marital_status"].get(text)
+    if entry is None:
+        tally.note("marital_status without a code; kept as text")
+        return words.concept(text)
+    return words.concept(text, words.coding(words.MARITAL_STATUS, entry["code"], entry["display"]))
+
+
+def _language(text: str, tally: Tally) -> Resource:
+    entry = words.codes()["languages"].get(text)
+    if entry is None:
+        tally.note("language without a code; kept as text")
+        return words.concept(text)
+    return words.concept(text, words.coding(words.LANGUAGE, entry["code"], entry["display"]))
+
+
+def _race(text: str) -> list[Resource]:
+    for entry in words.codes()["race_prefixes"]:
+        if text.startswith(entry["prefix"]):
+            category = words.coding(words.RACE_SYSTEM, entry["code"], entry["display"])
+            parts = [{"url": "ombCategory", "valueCoding": category}, {"url": "text", "valueString": text}]
+            return [{"url": f"{words.US_CORE}/us-core-{entry['kind']}", "extension": parts}]
+    return [{"url": f"{words.US_CORE}/us-core-race", "extension": [{"url": "text", "valueString": text}]}]
+
+
+def _encounter(patient: PatientContext, row: Row, stay: Stay, tally: Tally) -> Resource:
+    codes = words.codes()
+    kind, source, left = clean(row[7]), clean(row[8]), clean(row[9])
+    entry = codes["encounter_classes"].get(kind or "")
+    if entry is None:
+        tally.note("admission_type without a code; class is IMP")
+        entry = codes["default_encounter_class"]
+    resource: Resource = {
+        "resourceType": "Encounter",
+        "id": stay.hadm_id,
+        "identifier": [{"system": words.system("encounter"), "value": stay.hadm_id}],
+        "status": "finished",
+        "class": words.coding(words.ACT_CODE, entry["code"], entry["display"]),
+    }
+    if kind:
+        resource["type"] = [words.concept(kind, words.coding(words.system("admission_type"), words.local_code(kind)))]
+    if "priority" in entry:
+        code = entry["priority"]
+        resource["priority"] = words.concept(None, words.coding(words.ACT_PRIORITY, code, codes["priorities"][code]))
+    resource["subject"] = patient.subject
+    resource["period"] = {"start": stay.admitted.text}
+    if stay.discharged is None:
+        resource["status"] = "unknown"
+        tally.note("dischtime is empty; status unknown, its diagnoses are never visible")
+    else:
+        if stay.discharged.start < stay.admitted.start:
+            tally.note("dischtime precedes admittime; the period ends when it starts")
+            resource["period"]["end"] = stay.admitted.text
+        else:
+            resource["period"]["end"] = stay.discharged.text
+    hospitalization = _hospitalization(source, left, clean(row[14]) == "1")
+    if hospitalization:
+        resource["hospitalization"] = hospitalization
+    return resource
+
+
+def _hospitalization(source: str | None, left: str | None, died: bool) -> Resource:
+    codes = words.codes()
+    if left is None and died:
+        left = codes["died"]
+    out: Resource = {}
+    for field, text, table, hl7, local in (
+        ("admitSource", source, "admit_sources", words.ADMIT_SOURCE, "admit_source"),
+        ("dischargeDisposition", left, "discharge_dispositions", words.DISCHARGE, "discharge_disposition"),
+    ):
+        if text is None:
+            continue
+        entry = codes[table].get(text)
+        known = [words.coding(hl7, entry["code"], entry["display"])] if entry else []
+        out[field] = words.concept(text, *known, words.coding(words.system(local), words.local_code(text)))
+    return out
+
+
+def discharge_known(stay: Stay) -> Instant | None:
+    """Return when what is coded at discharge is known: dischtime (not before admittime), None where it is empty."""
+    if stay.discharged is None:
+        return None
+    return max(stay.discharged.known, stay.admitted.known) // SECOND * SECOND

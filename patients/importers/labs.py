@@ -1,0 +1,324 @@
+"""MIMIC-IV `labevents` and `d_labitems` → laboratory Observation (FHIR R4). The rules stand in docs/mimic.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from wardround.patients import knowledge
+from wardround.patients.resource import Resource
+from wardround.patients.times import NEVER, Instant
+
+from . import _vocabulary as words
+from ._mapper import Mapped, PatientContext, Rows, Tallies
+from ._tables import Row, TableSpec
+from ._values import MASKED, clean, compared, end_of_day, moment, number, whole
+from .report import Tally
+
+LAB_EVENTS = TableSpec(
+    "labevents",
+    (
+        "labevent_id",
+        "subject_id",
+        "hadm_id",
+        "specimen_id",
+        "itemid",
+        "charttime",
+        "storetime",
+        "value",
+        "valuenum",
+        "valueuom",
+        "ref_range_lower",
+        "ref_range_upper",
+        "flag",
+        "comments",
+    ),
+    frozenset({"labevent_id", "subject_id", "hadm_id", "itemid", "charttime", "storetime", "value", "valuenum"}),
+    ("order_provider_id", "priority"),
+)
+LAB_ITEMS = TableSpec(
+    "d_labitems", ("itemid", "label", "fluid", "category"), frozenset({"itemid", "label", "fluid"}), keyed=False
+)
+
+_FLAGS = {
+    code: [words.concept(None, words.coding(words.INTERPRETATION, code, display))]
+    for code, display in (("H", "High"), ("L", "Low"), ("N", "Normal"), ("A", "Abnormal"))
+}
+
+
+class Item(NamedTuple):
+    """What is the same in every result of one lab item."""
+
+    code: Resource
+    category: list[Resource]
+    fluid: str | None
+
+
+class Value(NamedTuple):
+    """A result as charted: a quantity, else words, else neither."""
+
+    number: str | None = None
+    comparator: str | None = None
+    words: str | None = None
+    absent: str | None = None
+    """Code of data-absent-reason."""
+    note: str | None = None
+
+
+class Labs:
+    """One Observation per lab event that has a time and an item."""
+
+    tables = (LAB_EVENTS,)
+    dictionaries = (LAB_ITEMS,)
+    types = ("Observation",)
+
+    def __init__(self) -> None:
+        self._labels: dict[str, tuple[str | None, str | None, str | None]] = {}
+        self._items: dict[str, Item] = {}
+        self._units: dict[tuple[str | None, str], Resource] = {}
+
+    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
+        """Read the labels of the lab items."""
+        for row in rows:
+            n, _, item_text, label, fluid, category = row
+            item = whole(item_text)
+            if item is None:
+                tally.refuse("itemid is not a whole number", n)
+            elif str(item) in self._labels:
+                tally.refuse("itemid stands twice; the first row is kept", n)
+            else:
+                self._labels[str(item)] = (clean(label), clean(fluid), clean(category))
+
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
+        """Yield the Observations by chart time and labevent_id."""
+        tally = tallies["labevents"]
+        found: dict[int, tuple[Instant, int, Mapped]] = {}
+        for row in rows.get("labevents", []):
+            event = whole(row[2])
+            reason = "labevent_id is not a whole number"
+            if event is not None:
+                if event in found:
+                    reason = "labevent_id stands twice; the first row is kept"
+                else:
+                    mapped, reason, at = self._event(patient, row, event, tally)
+                    if mapped is not None:
+                        found[event] = (at, event, mapped)
+                        continue
+            tally.refuse(reason, row[0])
+        for _, _, mapped in sorted(found.values(), key=lambda one: one[:2]):
+            yield mapped
+
+    def _event(self, patient: PatientContext, row: Row, event: int, tally: Tally) -> tuple[Mapped | None, str, Instant]:
+        n, _, _, _, hadm, specimen, item_text, chart, store, text, figure, unit, low, high, flag, comment = row
+        item_id = whole(item_text)
+        if item_id is None:
+            return None, "itemid is not a whole number", 0
+        try:
+            charted, stored = moment(chart), moment(store)
+        except ValueError:
+            return None, "charttime or storetime is not a time", 0
+        if charted is None and stored is None:
+            tally.note("neither charttime nor storetime; kept, never visible")
+        item = self._item(str(item_id), tally)
+        resource: Resource = {
+            "resourceType": "Observation",
+            "id": f"lab-{event}",
+            "identifier": [{"system": _LAB_EVENT, "value": str(event)}],
+            "status": "final",
+            "category": item.category,
+            "code": item.code,
+            "subject": patient.subject,
+        }
+        encounter = patient.encounter(clean(hadm), tally)
+        if encounter is not None:
+            resource["encounter"] = encounter
+        if charted is not None:
+            resource["effectiveDateTime"] = charted.text
+        if stored is not None and len(stored.text) > 10:
+            resource["issued"] = stored.text
+        self._result(
+            resource, read_value(text, figure, comment, tally), self._unit(unit, str(item_id)), (low, high), flag
+        )
+        specimen = clean(specimen)
+        if specimen is not None or item.fluid is not None:
+            resource["specimen"] = _specimen(specimen, item.fluid)
+        known = stored.known if stored is not None else end_of_day(charted.start) if charted is not None else NEVER
+        return Mapped("labevents", n, resource, known), "", charted.start if charted is not None else NEVER
+
+    def _result(
+        self,
+        resource: Resource,
+        value: Value,
+        unit: Resource,
+        bounds: tuple[str | None, str | None],
+        flag: str | None,
+    ) -> None:
+        low, high = number(bounds[0]), number(bounds[1])
+        if value.number is not None:
+            resource["valueQuantity"] = _quantity(value.number, value.comparator, unit)
+        elif value.words is not None:
+            resource["valueString"] = value.words
+        else:
+            resource["dataAbsentReason"] = words.concept(
+                None, words.coding(words.DATA_ABSENT, value.absent or "unknown")
+            )
+        mark = interpret(value, low, high, clean(flag))
+        if mark is not None:
+            resource["interpretation"] = _FLAGS[mark]
+        if value.note is not None:
+            resource["note"] = [{"text": value.note}]
+        limits = {}
+        if low is not None:
+            limits["low"] = _quantity(low, None, unit)
+        if high is not None:
+            limits["high"] = _quantity(high, None, unit)
+        if limits:
+            resource["referenceRange"] = [limits]
+
+    def _item(self, item_id: str, tally: Tally) -> Item:
+        if item_id not in self._items:
+            self._items[item_id] = self._describe(item_id)
+        if item_id not in self._labels:
+            tally.note("itemid is not in d_labitems; named by its number")
+        return self._items[item_id]
+
+    def _describe(self, item_id: str) -> Item:
+        label, fluid, category = self._labels.get(item_id, (None, None, None))
+        loinc = loinc_of(int(item_id))
+        codings = [words.coding(words.LOINC, loinc)] if loinc is not None else []
+        codings.append(words.coding(words.system("lab_item"), item_id, label))
+        laboratory = words.coding(words.OBSERVATION_CATEGORY, "laboratory", "Laboratory")
+        return Item(
+            words.concept(lab_name(item_id, label, fluid), *codings), [words.concept(category, laboratory)], fluid
+        )
+
+    def _unit(self, text: str | None, item_id: str) -> Resource:
+        if (text, item_id) not in self._units:
+            self._units[text, item_id] = unit_of(text, item_id)
+        return self._units[text, item_id]
+
+
+_LAB_EVENT = words.system("lab_event")
+_SPECIMEN = words.system("specimen")
+
+
+def lab_name(item_id: str, label: str | None, fluid: str | None) -> str:
+    """Name a lab item; what is not measured in blood says so, since MIMIC-IV's labels repeat across fluids.
+
+    Examples:
+        >>> lab_name("50931", "Glucose", "Blood"), lab_name("51478", "Glucose", "Urine")
+        ('Glucose', 'Glucose (Urine)')
+        >>> lab_name("51082", "Creatinine, Urine", "Urine"), lab_name("51955", None, "Stool")
+        ('Creatinine, Urine', 'Lab item 51955 (Stool)')
+    """
+    name = label or f"Lab item {item_id}"
+    if fluid is None or fluid == "Blood" or fluid.lower() in name.lower():
+        return name
+    return f"{name} ({fluid})"
+
+
+@cache
+def _loinc_by_item() -> dict[int, tuple[str, ...]]:
+    return {item: lab.loinc for lab in knowledge.labs().values() for item in lab.mimic_itemids if lab.loinc}
+
+
+def loinc_of(item_id: int) -> str | None:
+    """Return the LOINC code of a lab item that the knowledge base knows: its exception, else its concept's first."""
+    known = _loinc_by_item().get(item_id)
+    if known is None:
+        return None
+    exception = words.loinc_exceptions().get(str(item_id))
+    return exception if exception in known else known[0]
+
+
+def unit_of(text: str | None, item_id: str) -> Resource:
+    """Return the unit of a quantity: MIMIC-IV's word, and its UCUM code where one is known for certain."""
+    table = words.units()
+    unit = clean(text)
+    if unit is None or unit in table["absent"]:
+        return {}
+    code = table["lab"].get(unit) or table["lab_by_item"].get(unit, {}).get(item_id)
+    return {"unit": unit, "system": words.UCUM, "code": code} if code else {"unit": unit}
+
+
+def read_value(text: str | None, figure: str | None, comment: str | None, tally: Tally) -> Value:
+    """Decide what a lab event says.
+
+    The number is `valuenum`; `value` gives its digits where it is the same number (0.20 stays 0.20) and a comparator or
+    other words beside it. Without a number the words of `value` are the result, else those of `comments`.
+    """
+    text, comment = clean(text), clean(comment)
+    if comment == MASKED:
+        comment = None
+        tally.note("comments is `___` (de-identified); not carried")
+    measured = number(figure)
+    if measured is not None:
+        return _measured(text, measured, comment, tally)
+    if text is not None and text != MASKED:
+        limit = compared(text)
+        if limit is not None:
+            return Value(number=limit[1], comparator=limit[0], note=comment)
+        charted = number(text)
+        if charted is not None and not text.endswith("."):
+            return Value(number=charted, note=comment)
+        return Value(words=text, note=comment)
+    if comment is not None:
+        return Value(words=comment)
+    if text == MASKED:
+        return Value(absent="masked")
+    return Value(absent="unknown")
+
+
+def _measured(text: str | None, measured: str, comment: str | None, tally: Tally) -> Value:
+    if text is None or text == MASKED:
+        return Value(number=measured, note=comment)
+    if text == measured:
+        return Value(number=measured, note=comment)
+    charted = number(text)
+    if charted is not None and Decimal(charted) == Decimal(measured):
+        return Value(number=charted, note=comment)
+    limit = compared(text)
+    if limit is not None and Decimal(limit[1]) == Decimal(measured):
+        return Value(number=limit[1], comparator=limit[0], note=comment)
+    tally.note("value and valuenum differ; valuenum is the result, value is noted")
+    return Value(number=measured, note=f"Charted as {text}." + (f" {comment}" if comment else ""))
+
+
+def interpret(value: Value, low: str | None, high: str | None, flag: str | None) -> str | None:
+    """Return H, L or N from both bounds, else A where the source flags the result.
+
+    Examples:
+        >>> interpret(Value(number="5.1"), "3.5", "5.0", None), interpret(Value(words="POS"), None, None, "abnormal")
+        ('H', 'A')
+    """
+    if value.number is not None and low is not None and high is not None:
+        at, lowest, highest = Decimal(value.number), Decimal(low), Decimal(high)
+        above = at >= highest if value.comparator == ">" else at > highest
+        below = at <= lowest if value.comparator == "<" else at < lowest
+        if value.comparator not in ("<", "<=") and above:
+            return "H"
+        if value.comparator not in (">", ">=") and below:
+            return "L"
+        if value.comparator is None and flag != "abnormal":
+            return "N"
+    return "A" if flag == "abnormal" else None
+
+
+def _quantity(value: str, comparator: str | None, unit: Resource) -> Resource:
+    out: dict[str, Any] = {"value": orjson.Fragment(value)}
+    if comparator is not None:
+        out["comparator"] = comparator
+    return out | unit
+
+
+def _specimen(specimen: str | None, fluid: str | None) -> Resource:
+    out: Resource = {}
+    if specimen is not None:
+        out["identifier"] = {"system": _SPECIMEN, "value": specimen}
+    if fluid is not None:
+        out["display"] = fluid
+    return out

@@ -1,0 +1,194 @@
+"""`import_mimic`: a folder of MIMIC-IV CSV files becomes a chart store. Mapping rules: docs/mimic.md."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from wardround.patients.errors import DataError, UsageError
+from wardround.patients.resource import Resource
+from wardround.patients.store import StoreWriter
+from wardround.patients.times import Instant
+
+from ._mapper import Mapped, PatientContext, TableMapper
+from ._sources import Folder, find_tables
+from ._tables import Reader, TableSpec, TableStream
+from ._validity import Invalid, split_invalid
+from .registry import MAPPERS, REQUIRED
+from .report import ImportReport, Refusal, TableReport, Tally
+
+CREDENTIALED = "credentialed"
+"""Licence tag of MIMIC-shaped data whose licence was not named."""
+
+Progress = Callable[[int], None]
+"""Called with the number of patients done."""
+
+
+def import_mimic(
+    folder: str | Path,
+    out: str | Path,
+    *,
+    licence: str | None = None,
+    threads: int | None = None,
+    memory_limit: str = "1GB",
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import MIMIC-IV tables into a new chart store.
+
+    The result does not depend on `threads`, nor on the order of rows in the files.
+
+    Args:
+        folder: Holds `hosp/…`, the CSV files themselves (`.csv` or `.csv.gz`), or one folder per subject.
+        out: The store to write; replaced if it exists, left alone if the import fails.
+        licence: Licence tag of the data; None is `credentialed`, the strict one.
+        threads: Threads for reading and sorting; None leaves it to DuckDB (all cores).
+        memory_limit: What reading and sorting may take before they use disk beside `out` ("1GB").
+        progress: Called after each patient.
+
+    Returns:
+        What was read, kept and refused, and why.
+
+    Raises:
+        UsageError: A bad argument, or DuckDB is not installed.
+        DataError: The folder is not MIMIC-IV, or a file is damaged; no store is written.
+    """
+    if threads is not None and threads < 1:
+        raise UsageError(f"`threads` must be at least 1, got {threads}")
+    if licence is not None and not licence.strip():
+        raise UsageError(
+            "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
+        )
+    run = _Run(Path(folder), Path(out), licence or CREDENTIALED, progress)
+    with tempfile.TemporaryDirectory(prefix=".wardround-", dir=_folder_of(Path(out))) as spill:
+        with Reader(threads=threads, memory_limit=memory_limit, spill=Path(spill)) as reader:
+            return run.run(reader)
+
+
+def _folder_of(out: Path) -> Path:
+    parent = out.absolute().parent
+    if not parent.is_dir():
+        raise UsageError(f"`{parent}` is not a folder; make it first or choose another place for the store")
+    return parent
+
+
+class _Run:
+    """One import."""
+
+    def __init__(self, folder: Path, out: Path, licence: str, progress: Progress | None) -> None:
+        self._folder: Folder = find_tables(folder, REQUIRED)
+        self._out = out
+        self._licence = licence
+        self._progress = progress
+        self._mappers: list[TableMapper] = [make() for make in MAPPERS]
+        self._tallies: dict[str, Tally] = {}
+        self._streams: dict[str, TableStream] = {}
+        self._invalid = 0
+
+    def run(self, reader: Reader) -> ImportReport:
+        """Read, map and write everything."""
+        self._open(reader)
+        writer = StoreWriter(self._out, self._licence, {"source": "mimic-iv"}, self._types())
+        with writer:
+            for subject, rows in self._streams["patients"].groups():
+                self._patient(writer, subject, rows)
+            for stream in self._streams.values():
+                stream.drain()
+            if not writer.counts:
+                raise DataError(f"{self._folder.root}: no patient was kept; see the columns of `patients`.")
+            tables = tuple(self._table_report(spec) for spec in self._specs())
+            digest = writer.close()
+        known = [spec.name for spec in self._specs(missing=True)]
+        return ImportReport(
+            patients=writer.counts.get("Patient", 0),
+            resources=dict(sorted(writer.counts.items())),
+            invalid=self._invalid,
+            store_hash=digest,
+            licence=self._licence,
+            tables=tables,
+            missing_tables=tuple(sorted(name for name in known if name not in self._folder.tables)),
+            unread_tables=self._folder.unread(known),
+            messages=tuple(reader.messages),
+        )
+
+    def _specs(self, *, missing: bool = False) -> Iterable[TableSpec]:
+        for mapper in self._mappers:
+            for spec in (*mapper.tables, *mapper.dictionaries):
+                if missing or spec.name in self._folder.tables:
+                    yield spec
+
+    def _types(self) -> list[str]:
+        return [
+            kind for mapper in self._mappers if mapper.tables[0].name in self._folder.tables for kind in mapper.types
+        ]
+
+    def _open(self, reader: Reader) -> None:
+        """Check every file of every table before anything is written, and read the dictionaries."""
+        for spec in self._specs():
+            tally = self._tallies[spec.name] = Tally(spec.name)
+            self._streams[spec.name] = reader.stream(spec, self._folder.tables[spec.name], tally)
+        for mapper in self._mappers:
+            for spec in mapper.dictionaries:
+                if spec.name in self._streams:
+                    self._require_rows(spec)
+                    mapper.learn(spec.name, self._streams[spec.name].all(), self._tallies[spec.name])
+        for spec in self._specs():
+            if spec.keyed:
+                self._require_rows(spec)
+
+    def _require_rows(self, spec: TableSpec) -> None:
+        if self._streams[spec.name].empty:
+            label = self._folder.tables[spec.name][0].label
+            raise DataError(
+                f"`{label}`, line 2: the table holds a header and no rows. Fetch it again, or leave it out."
+            )
+
+    def _patient(self, writer: StoreWriter, subject: int, rows: list[tuple[object, ...]]) -> None:
+        patient = PatientContext(str(subject))
+        made: list[Mapped] = []
+        for mapper in self._mappers:
+            mine = {
+                spec.name: rows if spec.name == "patients" else self._streams[spec.name].take(subject)
+                for spec in mapper.tables
+                if spec.name in self._streams
+            }
+            made.extend(mapper.map(patient, mine, self._tallies))
+        if not any(one.table == "patients" for one in made):
+            for one in made:
+                self._tallies[one.table].refuse("the patient's own row was refused", one.row)
+            return
+        self._write(writer, patient.subject_id, made)
+        if self._progress is not None:
+            self._progress(writer.counts["Patient"])
+
+    def _write(self, writer: StoreWriter, patient_id: str, made: list[Mapped]) -> None:
+        try:
+            writer.add(patient_id, _pairs(made))
+        except DataError:
+            valid, invalid = split_invalid(made)
+            if not invalid:
+                raise
+            self._refuse_invalid(invalid)
+            writer.add(patient_id, _pairs(valid))
+
+    def _refuse_invalid(self, invalid: list[Invalid]) -> None:
+        self._invalid += len(invalid)
+        for one in invalid:
+            self._tallies[one.mapped.table].refuse(f"not valid FHIR R4: {one.problem}", one.mapped.row)
+
+    def _table_report(self, spec: TableSpec) -> TableReport:
+        tally, stream = self._tallies[spec.name], self._streams[spec.name]
+        wanted = {row for _, row in tally.refused.values()}
+        examples = stream.locate(wanted) if wanted else {}
+        return TableReport(
+            table=spec.name,
+            read=tally.read,
+            kept=tally.kept,
+            refused=tuple(Refusal(reason, count, examples[row]) for reason, (count, row) in tally.refused.items()),
+            notes=dict(sorted(tally.notes.items())),
+            not_carried=spec.not_carried,
+        )
+
+
+def _pairs(made: Iterable[Mapped]) -> list[tuple[Resource, Instant]]:
+    return [(one.resource, one.known) for one in made]

@@ -1,0 +1,20 @@
+"""The tables that are imported, in the order in which a patient's resources are made.
+
+A table of MIMIC-IV is added by writing a mapper (`_mapper.TableMapper`) and naming its class here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._mapper import TableMapper
+from .demographics import Demographics
+from .diagnoses import Diagnoses
+from .labs import Labs
+from .prescriptions import Prescriptions
+
+MAPPERS: tuple[Callable[[], TableMapper], ...] = (Demographics, Diagnoses, Prescriptions, Labs)
+"""`Demographics` comes first: the others need the admissions it reads."""
+
+REQUIRED = ("patients", "admissions")
+"""Tables without which nothing can be placed; the others are named and skipped where they are missing."""
