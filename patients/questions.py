@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from .interview import Fact
 from .knowledge import lexicon
@@ -110,7 +111,7 @@ def _suggested(text: str, kinds: tuple[str, ...]) -> list[str]:
     found: dict[str, None] = {}
     tokens = _WORD.findall(words.fold(text))
     general = general_words()
-    pairs = [f"{a} {b}" for a, b in zip(tokens, tokens[1:], strict=False)]
+    pairs = [f"{a} {b}" for a, b in pairwise(tokens)]
     for token in (*pairs, *(token for token in tokens if token not in general)):
         concept = words.suggest(token, kinds=kinds)
         if concept is not None:

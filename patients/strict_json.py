@@ -86,4 +86,6 @@ def _kind(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true or false"
-    return {list: "an array", str: "a string"}.get(type(value), "a number")
+    if isinstance(value, str):
+        return "a string"
+    return "an array" if isinstance(value, list) else "a number"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -20,7 +21,12 @@ _RAW = 200
 
 
 def mistake(
-    tool: str, arguments: Mapping[str, Any], error: str, text: str, effect: Effect = "read", **notes: object
+    tool: str,
+    arguments: Mapping[str, Any],
+    error: str,
+    text: str,
+    effect: Effect = "read",
+    notes: Mapping[str, Any] = MappingProxyType({}),
 ) -> ToolResult:
     """Return the observation of a refused call; nothing was done."""
     return ToolResult(tool, arguments, ok=False, text=text, effect=effect, error=error, notes=notes)
@@ -36,13 +42,13 @@ def unknown_tool(name: str, arguments: Mapping[str, Any] | str, known: Iterable[
     else:
         hint = f"The tools are: {', '.join(names)}."
     kept, notes = keepable(arguments)
-    return mistake(shown, kept, "unknown_tool", f"Refused: there is no tool `{shown}` here. {hint}", **notes)
+    return mistake(shown, kept, "unknown_tool", f"Refused: there is no tool `{shown}` here. {hint}", notes=notes)
 
 
 def bad_json(spec: ToolSpec, text: str, reason: str) -> ToolResult:
     """Refuse argument text that is not one JSON object."""
     message = f"Refused: the arguments of {spec.name} are no JSON object: {reason}. {_usage(spec)}"
-    return mistake(spec.name, {}, "bad_json", message, spec.effect, raw=clip(text, _RAW))
+    return mistake(spec.name, {}, "bad_json", message, spec.effect, {"raw": clip(text, _RAW)})
 
 
 def bad_arguments(spec: ToolSpec, arguments: Mapping[str, Any], error: ValidationError) -> ToolResult:
@@ -53,7 +59,7 @@ def bad_arguments(spec: ToolSpec, arguments: Mapping[str, Any], error: Validatio
         said.append(f"and {len(faults) - _SHOWN} more")
     kept, notes = keepable(arguments)
     message = f"Refused: {spec.name}: {'; '.join(said)}. {_usage(spec)}"
-    return mistake(spec.name, kept, "bad_arguments", message, spec.effect, **notes)
+    return mistake(spec.name, kept, "bad_arguments", message, spec.effect, notes)
 
 
 def nearest(name: str, names: Iterable[str], limit: int) -> list[str]:
@@ -67,7 +73,7 @@ def nearest(name: str, names: Iterable[str], limit: int) -> list[str]:
     return [candidate for _, _, candidate in sorted(scored)[:limit]]
 
 
-def keepable(arguments: Mapping[str, Any] | str) -> tuple[Mapping[str, Any], dict[str, object]]:
+def keepable(arguments: Mapping[str, Any] | str) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """Return refused arguments as they may stand in a trajectory, and what to note about those that may not."""
     if isinstance(arguments, str):
         return {}, {"raw": clip(arguments, _RAW)}

@@ -10,65 +10,72 @@ from . import arguments as args
 from . import read, write
 from .ask import ask_with
 from .control import prepare_to_answer
+from .memory import remembered
 from .spec import ToolSpec
 
 _SPECS: Final = (
-    ToolSpec("Patient.read", "read", "Read who the patient is: sex, birth date, age.", args.PatientRead, read.patient),
+    ToolSpec(
+        "Patient.read",
+        "read",
+        "Read who the patient is: sex, birth date, age.",
+        args.PatientRead,
+        remembered(read.patient),
+    ),
     ToolSpec(
         "Encounter.search",
         "read",
         "List the patient's hospital stays, newest first, with their ids (hadm_id).",
         args.EncounterSearch,
-        read.encounters,
+        remembered(read.encounters),
     ),
     ToolSpec(
         "Condition.search",
         "read",
         "List the patient's coded diagnoses, the principal diagnosis of a stay first.",
         args.ConditionSearch,
-        read.conditions,
+        remembered(read.conditions),
     ),
     ToolSpec(
         "Observation.search",
         "read",
         "Search laboratory results, vital signs and microbiology, newest first, with unit, reference range and flag.",
         args.ObservationSearch,
-        read.observations,
+        remembered(read.observations),
     ),
     ToolSpec(
         "MedicationRequest.search",
         "read",
         "Search medication orders, newest first, with dose, route, frequency and status now.",
         args.MedicationRequestSearch,
-        read.medication_requests,
+        remembered(read.medication_requests),
     ),
     ToolSpec(
         "MedicationAdministration.search",
         "read",
         "Search doses that were really given (or held), newest first.",
         args.MedicationAdministrationSearch,
-        read.medication_administrations,
+        remembered(read.medication_administrations),
     ),
     ToolSpec(
         "DiagnosticReport.search",
         "read",
         "Search imaging reports, newest first, with their text.",
         args.DiagnosticReportSearch,
-        read.diagnostic_reports,
+        remembered(read.diagnostic_reports),
     ),
     ToolSpec(
         "DocumentReference.search",
         "read",
         "Search clinical notes by type and by words in their text, newest first.",
         args.DocumentReferenceSearch,
-        read.document_references,
+        remembered(read.document_references),
     ),
     ToolSpec(
         "CarePlan.search",
         "read",
         "Search plans for discharge, follow-up and treatment, newest first.",
         args.CarePlanSearch,
-        read.care_plans,
+        remembered(read.care_plans),
     ),
     ToolSpec(
         "MedicationRequest.create",

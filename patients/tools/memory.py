@@ -1,0 +1,55 @@
+"""Remembering what reads answered: a snapshot never changes, so the same read of it is the same text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from wardround.patients.chart import Snapshot
+
+from .spec import Handler, ToolContext, ToolResult
+
+_MOST_TEXT = 1 << 20
+"""Characters kept per snapshot and tool; then all are forgotten."""
+
+
+class _Pages:
+    """Answers of one tool about one snapshot."""
+
+    __slots__ = ("answers", "size")
+
+    def __init__(self) -> None:
+        self.answers: dict[tuple[Any, ...], ToolResult] = {}
+        self.size = 0
+
+    def keep(self, key: tuple[Any, ...], result: ToolResult) -> None:
+        self.size += len(result.text) + 64 * len(result.resources) + 1024
+        if self.size > _MOST_TEXT:
+            self.answers.clear()
+            self.size = 0
+        self.answers[key] = result
+
+
+def remembered(handler: Handler) -> Handler:
+    """Return a read handler that remembers its answers per snapshot, while the episode has written nothing."""
+    pages: WeakKeyDictionary[Snapshot, _Pages] = WeakKeyDictionary()
+
+    def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
+        record = context.record
+        if record.writes:
+            return handler(context, arguments, given)
+        known = pages.get(record.snapshot)
+        if known is None:
+            known = pages[record.snapshot] = _Pages()
+        key = (context.view, *given.items())
+        found = known.answers.get(key)
+        if found is None:
+            found = handler(context, arguments, given)
+            known.keep(key, replace(found, arguments=dict(found.arguments)))
+            return found
+        return ToolResult(
+            found.tool, given, found.ok, found.text, "read", found.resources, None, (), found.total, found.error
+        )
+
+    return run
