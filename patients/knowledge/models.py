@@ -35,6 +35,7 @@ class Concept(_Frozen):
     """Anything that a chart, a query or an answer can name."""
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9_]*$")
+    kind: Kind
     name: Names
     synonyms: Synonyms = Synonyms()
     broader: tuple[str, ...] = ()
