@@ -91,6 +91,8 @@ class Scenario(_Frozen):
     routes: Routes
     route_words: dict[str, str]
     route_values: dict[str, str]
+    frequency_words: dict[str, str]
+    """Folded charted frequency → how the physician says it; others are never ordered anew."""
     companions: dict[str, tuple[str, ...]]
     casual: dict[str, tuple[str, ...]]
     never_pair: NoPair
@@ -98,8 +100,14 @@ class Scenario(_Frozen):
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
     halve: tuple[str, ...]
-    latest_words: tuple[str, ...]
-    advice_words: tuple[str, ...]
+    recipes: tuple[tuple[str, str, str, str], ...]
+    """Moves of the four turns; `write` stands for the write that the decision asks for."""
+    tasks: dict[str, str]
+    sources: dict[str, Literal["patient", "mixed", "write"]]
+    """Where a move's answer comes from; the record where nothing is said."""
+    cues: dict[str, tuple[str, ...]]
+    """Words by which a query names something that is no concept of the knowledge base."""
+    topic_words: dict[str, str]
 
 
 class Shape(_Frozen):
@@ -133,12 +141,13 @@ def scenario_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def load_scenario(name: str) -> Scenario:
-    """Return a scenario by id ("medication-safety").
+    """Return a scenario by id ("medication-safety"; underscores are as good as hyphens).
 
     Raises:
         UsageError: No such scenario.
         DataError: Its file is faulty; says file, field and fault.
     """
+    name = name.replace("_", "-")
     if name not in scenario_names():
         known = ", ".join(f"`{one}`" for one in scenario_names())
         raise UsageError(f"no scenario `{name}`; there are: {known}")

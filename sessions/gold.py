@@ -1,0 +1,93 @@
+"""Playing the gold calls of a session against its chart, turn by turn, as an episode would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from wardround.patients import (
+    Chart,
+    Dialogue,
+    Overlay,
+    Snapshot,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ViewFilter,
+    parse_instant,
+    run_tool,
+)
+from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnTrace, WriteRecord
+
+from .session import Session, Turn
+
+PREPARE = "prepare_to_answer"
+
+
+@dataclass(frozen=True)
+class GoldTurn:
+    """What the gold calls of one turn brought."""
+
+    turn: Turn
+    results: tuple[ToolResult, ...]
+    trace: TurnTrace
+
+
+def snapshot_of(session: Session, chart: Chart) -> Snapshot:
+    """Return the chart as the session's agents may read it."""
+    hidden = session.view
+    view = ViewFilter(types=hidden.types, encounters=hidden.encounters, sections=hidden.sections)
+    return chart.at(parse_instant(session.anchor), view)
+
+
+def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "en") -> Iterator[GoldTurn]:
+    """Run every turn's gold calls in order; evidence accumulates over the turns.
+
+    Args:
+        session: Its turns have gold; a turn without plays no call.
+        chart: The session's chart.
+        language: What the patient answers in.
+    """
+    snapshot = snapshot_of(session, chart)
+    context = ToolContext(
+        record=Overlay(snapshot),
+        dialogue=Dialogue(session.interview),
+        subject_id=session.chart.patient,
+        session_id=session.id,
+        language=language,
+        encounter=session.encounter,
+    )
+    evidence = Evidence()
+    for turn in session.turns:
+        calls = turn.gold.calls if turn.gold is not None else ()
+        results = tuple(run_tool(context, ToolCall(call.tool, call.arguments), session.tools) for call in calls)
+        evidence = evidence.extended(_bodies(results, snapshot), _replies(results))
+        trace = TurnTrace(
+            language=language,
+            calls=tuple(CallRecord(tool=one.tool, arguments=dict(one.arguments), ok=one.ok) for one in results),
+            writes=tuple(
+                WriteRecord(tool=one.tool, arguments=dict(one.arguments), resource=one.created)
+                for one in results
+                if one.created is not None
+            ),
+            evidence=evidence,
+            planned=bool(results) and results[-1].tool == PREPARE and results[-1].ok,
+        )
+        yield GoldTurn(turn, results, trace)
+
+
+def _bodies(results: tuple[ToolResult, ...], snapshot: Snapshot) -> dict[str, bytes]:
+    found = {}
+    for result in results:
+        for key in result.resources:
+            entry = snapshot.read(*key.split("/", 1))
+            if entry is not None:
+                found[key] = entry.body
+    return found
+
+
+def _replies(results: tuple[ToolResult, ...]) -> tuple[ReplyRecord, ...]:
+    return tuple(
+        ReplyRecord(tool=one.tool, facts=one.facts, text=one.text) for one in results if one.effect == "ask" and one.ok
+    )
