@@ -38,8 +38,8 @@ class Folder:
 def find_tables(root: Path, required: Iterable[str]) -> Folder:
     """Find every table below `root`.
 
-    Accepted: `hosp/labevents.csv.gz`, `labevents.csv`, `<subject_id>/hosp_labevents.csv.gz` and mixtures of these, in any
-    case of letters.
+    Accepted: `hosp/labevents.csv.gz`, `labevents.csv`, `<subject_id>/hosp_labevents.csv.gz` and mixtures of these, in
+    any case of letters.
 
     Args:
         root: The folder; its name is taken literally, whatever characters it holds.
@@ -89,8 +89,8 @@ def _refuse_doubles(whole: dict[str, list[SourceFile]], shares: dict[str, list[S
             raise DataError(f"Table `{table}` is there twice: {labels}. Keep one of them.")
         if table in shares:
             raise DataError(
-                f"Table `{table}` is there as a whole (`{files[0].label}`) and per subject (`{shares[table][0].label}`). "
-                "Keep one of them."
+                f"Table `{table}` is there as a whole (`{files[0].label}`) and per subject "
+                f"(`{shares[table][0].label}`). Keep one of them."
             )
     for table, files in sorted(shares.items()):
         seen: dict[str, str] = {}

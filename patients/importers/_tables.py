@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO, cast
 
 from wardround.patients.errors import DataError, UsageError
 
 from ._sources import SourceFile
 from .report import Tally
-
-if TYPE_CHECKING:
-    import duckdb
 
 Row = tuple[Any, ...]
 """`(number in reading order, subject_id as int | None, *columns of the spec as str | None)`."""
@@ -109,9 +106,9 @@ def _schema_hint(columns: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def _opened(source: SourceFile) -> Iterator[io.BufferedIOBase]:
+def _opened(source: SourceFile) -> Iterator[BinaryIO]:
     with gzip.open(source.path, "rb") if source.gz else source.path.open("rb") as stream:
-        yield stream  # type: ignore[misc]  # GzipFile and BufferedReader share the interface, not the base class
+        yield cast(BinaryIO, stream)
 
 
 def check_gzip(source: SourceFile) -> None:
@@ -152,7 +149,7 @@ class Reader:
         except ImportError as fault:
             raise UsageError("Importing MIMIC-IV needs DuckDB. Install it: pip install 'wardround[mimic]'.") from fault
         self._duckdb = duckdb
-        config: dict[str, str | int | bool] = {
+        config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": memory_limit,
             "temp_directory": str(spill),
             "preserve_insertion_order": True,
@@ -198,7 +195,7 @@ class Reader:
         order = "subject NULLS FIRST, n" if spec.keyed else "n"
         cursor = self._database.cursor()
         try:
-            cursor.execute(f"{' UNION ALL '.join(parts)} ORDER BY {order}")  # noqa: S608 - built from our own names
+            cursor.execute(f"{' UNION ALL '.join(parts)} ORDER BY {order}")
             while batch := cursor.fetchmany(_BATCH):
                 yield batch
         except self._duckdb.Error as fault:
@@ -216,8 +213,8 @@ class Reader:
         if spec.keyed:
             text = f"trim({place['subject_id']})"
             subject = f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,18}}') THEN CAST({text} AS BIGINT) END"
-        return (
-            f"SELECT {base} + row_number() OVER () AS n, {subject} AS subject, {cells} FROM read_csv([{names}], "
+        return (  # every name in it is ours: columns are numbered, paths are quoted links
+            f"SELECT {base} + row_number() OVER () AS n, {subject} AS subject, {cells} FROM read_csv([{names}], "  # noqa: S608
             f"header = false, skip = 1, auto_detect = false, columns = {{{columns}}}, delim = ',', quote = '\"', "
             f"escape = '\"', strict_mode = true, null_padding = false, compression = '{compression}')"
         )

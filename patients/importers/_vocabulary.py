@@ -1,4 +1,4 @@
-"""The words of MIMIC-IV as FHIR codes: `data/mimic_codes.json`, `mimic_units.json` and `mimic_loinc.json`, read once."""
+"""The words of MIMIC-IV as FHIR codes: the data files `mimic_codes`, `mimic_units`, `mimic_loinc`, read once."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ INSURANCE = f"{SITE}/StructureDefinition/insurance"
 class Demographics:
     """One Patient per row of `patients`, one Encounter per row of `admissions`."""
 
-    tables = (PATIENTS, ADMISSIONS)
+    tables: tuple[TableSpec, ...] = (PATIENTS, ADMISSIONS)
     dictionaries: tuple[TableSpec, ...] = ()
-    types = ("Patient", "Encounter")
+    types: tuple[str, ...] = ("Patient", "Encounter")
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """There is no dictionary."""
@@ -103,7 +103,7 @@ def _patient(patient: PatientContext, row: Row, stays: list[tuple[Row, Stay]], t
     except ValueError:
         tally.refuse("dod is not a date", number)
         return None
-    if age is None or year is None or not 0 < year - age:
+    if age is None or year is None or year <= age:
         tally.refuse("anchor_age or anchor_year is not a whole number", number)
         return None
     resource: Resource = {

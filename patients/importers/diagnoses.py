@@ -32,9 +32,9 @@ _CODE = re.compile(r"[A-Z0-9]{3,8}", re.ASCII)
 class Diagnoses:
     """One Condition per coded diagnosis, the principal one ranked 1."""
 
-    tables = (DIAGNOSES,)
-    dictionaries = (TITLES,)
-    types = ("Condition",)
+    tables: tuple[TableSpec, ...] = (DIAGNOSES,)
+    dictionaries: tuple[TableSpec, ...] = (TITLES,)
+    types: tuple[str, ...] = ("Condition",)
 
     def __init__(self) -> None:
         self._titles: dict[tuple[str, str], str] = {}
@@ -61,7 +61,7 @@ class Diagnoses:
                 tally.refuse("hadm_id is not an admission of this patient", number)
             elif rank is None or rank < 1:
                 tally.refuse("seq_num is not a whole number from 1", number)
-            elif version not in words.codes()["icd_systems"]:
+            elif version is None or version not in words.codes()["icd_systems"]:
                 tally.refuse("icd_version is neither 9 nor 10", number)
             elif _CODE.fullmatch(code) is None:
                 tally.refuse("icd_code is not an ICD code of 3 to 8 letters and digits", number)

@@ -72,9 +72,9 @@ class Value(NamedTuple):
 class Labs:
     """One Observation per lab event that has a time and an item."""
 
-    tables = (LAB_EVENTS,)
-    dictionaries = (LAB_ITEMS,)
-    types = ("Observation",)
+    tables: tuple[TableSpec, ...] = (LAB_EVENTS,)
+    dictionaries: tuple[TableSpec, ...] = (LAB_ITEMS,)
+    types: tuple[str, ...] = ("Observation",)
 
     def __init__(self) -> None:
         self._labels: dict[str, tuple[str | None, str | None, str | None]] = {}

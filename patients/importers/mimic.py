@@ -60,9 +60,11 @@ def import_mimic(
             "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
         )
     run = _Run(Path(folder), Path(out), licence or CREDENTIALED, progress)
-    with tempfile.TemporaryDirectory(prefix=".wardround-", dir=_folder_of(Path(out))) as spill:
-        with Reader(threads=threads, memory_limit=memory_limit, spill=Path(spill)) as reader:
-            return run.run(reader)
+    with (
+        tempfile.TemporaryDirectory(prefix=".wardround-", dir=_folder_of(Path(out))) as spill,
+        Reader(threads=threads, memory_limit=memory_limit, spill=Path(spill)) as reader,
+    ):
+        return run.run(reader)
 
 
 def _folder_of(out: Path) -> Path:

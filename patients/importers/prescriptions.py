@@ -111,9 +111,9 @@ class Cells(NamedTuple):
 class Prescriptions:
     """One order per row; rows of one pharmacy order share its group identifier."""
 
-    tables = (PRESCRIPTIONS, PHARMACY)
+    tables: tuple[TableSpec, ...] = (PRESCRIPTIONS, PHARMACY)
     dictionaries: tuple[TableSpec, ...] = ()
-    types = ("MedicationRequest",)
+    types: tuple[str, ...] = ("MedicationRequest",)
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """There is no dictionary."""
