@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Self
 
+from .building import When, attachment, concept, dosage_element, quantity, time_text, value_elements
 from .chart import Chart, memory_chart
 from .errors import DataError
 from .fhir import check
 from .packing import PackedChart, pack
-from .resource import ALWAYS, Resource, decimal, end_of, instant_text, known_later, with_rank
+from .resource import ALWAYS, Resource, end_of, instant_text, known_later, with_rank
 from .times import Instant, parse_instant
 
 _V3 = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
@@ -22,35 +22,7 @@ _CLASSES = {
 _CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
 _INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
 _LOINC = "http://loinc.org"
-_UCUM = "http://unitsofmeasure.org"
 _ICD10 = "http://hl7.org/fhir/sid/icd-10-cm"
-
-When = str | Instant
-
-
-def _text(when: When) -> str:
-    """Return a FHIR date or dateTime; "2180-05-06 07:00" gets seconds and Z, a bare date stays a date."""
-    if isinstance(when, int):
-        return instant_text(when)
-    text = when.strip().replace(" ", "T")
-    if "T" not in text:
-        return text
-    clock = text.partition("T")[2]
-    if clock.count(":") == 1 and not clock.endswith("Z"):
-        text += ":00"
-    return text if text.endswith("Z") or "+" in clock or "-" in clock else text + "Z"
-
-
-def _number(value: str | int | Decimal) -> Any:
-    return decimal(value) if isinstance(value, str) else value
-
-
-def _concept(text: str, system: str | None = None, code: str | None = None) -> Resource:
-    concept: Resource = {"text": text}
-    if code is not None:
-        coding = {"system": system} if system else {}
-        concept["coding"] = [{**coding, "code": code, "display": text}]
-    return concept
 
 
 class ChartBuilder:
@@ -87,7 +59,7 @@ class ChartBuilder:
         if birth_date:
             patient["birthDate"] = birth_date
         if deceased is not None:
-            patient["deceasedDateTime"] = _text(deceased)
+            patient["deceasedDateTime"] = time_text(deceased)
         if marital_status:
             patient["maritalStatus"] = {"text": marital_status}
         if language:
@@ -99,7 +71,7 @@ class ChartBuilder:
 
     def add(self, resource: Resource, known_at: When) -> str:
         """Add any resource of our own making, with the instant it became known; returns its id."""
-        known = known_at if isinstance(known_at, int) else end_of(_text(known_at))
+        known = known_at if isinstance(known_at, int) else end_of(time_text(known_at))
         self._resources.append((resource, known))
         return str(resource["id"])
 
@@ -136,9 +108,9 @@ class ChartBuilder:
         stay = self._new("Encounter", "encounter", id)
         stay["status"] = "in-progress" if end is None else "finished"
         stay["class"] = {"system": _V3, "code": cls, "display": _CLASSES[cls]}
-        stay["period"] = {"start": _text(start)}
+        stay["period"] = {"start": time_text(start)}
         if end is not None:
-            stay["period"]["end"] = _text(end)
+            stay["period"]["end"] = time_text(end)
         if type:
             stay["type"] = [{"text": type}]
         if reason:
@@ -172,16 +144,17 @@ class ChartBuilder:
         condition = self._new("Condition", "condition", id, encounter)
         site = "http://terminology.hl7.org/CodeSystem"
         if clinical_status is not None:
-            condition["clinicalStatus"] = {"coding": [{"system": f"{site}/condition-clinical", "code": clinical_status}]}
+            clinical = {"system": f"{site}/condition-clinical", "code": clinical_status}
+            condition["clinicalStatus"] = {"coding": [clinical]}
         condition["verificationStatus"] = {"coding": [{"system": f"{site}/condition-ver-status", "code": "confirmed"}]}
         condition["category"] = [{"coding": [{"system": f"{site}/condition-category", "code": category}]}]
-        condition["code"] = _concept(name, system, code)
+        condition["code"] = concept(name, system, code)
         if onset is not None:
-            condition["onsetDateTime"] = _text(onset)
+            condition["onsetDateTime"] = time_text(onset)
         if recorded is not None:
-            condition["recordedDate"] = _text(recorded)
+            condition["recordedDate"] = time_text(recorded)
         if abatement is not None:
-            condition["abatementDateTime"] = _text(abatement)
+            condition["abatementDateTime"] = time_text(abatement)
         if rank is not None:
             with_rank(condition, rank)
         return self.add(condition, self._first("condition", name, known_at, recorded, onset))
@@ -222,13 +195,13 @@ class ChartBuilder:
         result = self._new("Observation", "vital" if category == "vital-signs" else "lab", id, encounter)
         result["status"] = status
         result["category"] = [{"coding": [{"system": _CATEGORY, "code": category}]}]
-        result["code"] = _concept(name, _LOINC, loinc)
-        result["effectiveDateTime"] = _text(at)
+        result["code"] = concept(name, _LOINC, loinc)
+        result["effectiveDateTime"] = time_text(at)
         if stored is not None:
-            result["issued"] = instant_text(end_of(_text(stored)))
-        result.update(_value(value, unit, ucum))
+            result["issued"] = instant_text(end_of(time_text(stored)))
+        result.update(value_elements(value, unit, ucum))
         bounds = {"low": low, "high": high}
-        band = {end: _quantity(bound, unit, ucum) for end, bound in bounds.items() if bound is not None}
+        band = {end: quantity(bound, unit, ucum) for end, bound in bounds.items() if bound is not None}
         if band:
             result["referenceRange"] = [band]
         if flag is not None:
@@ -247,7 +220,7 @@ class ChartBuilder:
             del result["valueQuantity"]
             ends = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
             result["component"] = [
-                {"code": _concept(words, _LOINC, code), "valueQuantity": _quantity(part, unit, more.get("ucum"))}
+                {"code": concept(words, _LOINC, code), "valueQuantity": quantity(part, unit, more.get("ucum"))}
                 for (words, code), part in zip(ends, parts, strict=True)
             ]
             return identity
@@ -285,9 +258,9 @@ class ChartBuilder:
         order["status"] = status or ended
         order["intent"] = "order"
         system = "http://www.nlm.nih.gov/research/umls/rxnorm"
-        order["medicationCodeableConcept"] = _concept(name, system, rxnorm)
+        order["medicationCodeableConcept"] = concept(name, system, rxnorm)
         written = start if authored is None else authored
-        order["authoredOn"] = _text(written)
+        order["authoredOn"] = time_text(written)
         if category:
             site = "http://terminology.hl7.org/CodeSystem/medicationrequest-category"
             order["category"] = [{"coding": [{"system": site, "code": category}]}]
@@ -295,12 +268,12 @@ class ChartBuilder:
             order["reasonCode"] = [{"text": reason}]
         if status_reason:
             order["statusReason"] = {"text": status_reason}
-        dosage = _dosage(dose, route, frequency)
+        dosage = dosage_element(dose, route, frequency)
         if dosage:
             order["dosageInstruction"] = [dosage]
-        validity = {"start": _text(start)}
+        validity = {"start": time_text(start)}
         if stop is not None:
-            validity["end"] = _text(stop)
+            validity["end"] = time_text(stop)
         order["dispenseRequest"] = {"validityPeriod": validity}
         return self.add(order, written if known_at is None else known_at)
 
@@ -313,12 +286,12 @@ class ChartBuilder:
         given = self._new("MedicationAdministration", "mar", id, encounter)
         given["status"] = status
         given["medicationCodeableConcept"] = {"text": name}
-        given["effectiveDateTime"] = _text(at)
+        given["effectiveDateTime"] = time_text(at)
         if reason:
             given["statusReason"] = [{"text": reason}]
         if request:
             given["request"] = {"reference": f"MedicationRequest/{request}"}
-        dosage = _dosage(dose, route, None)
+        dosage = dosage_element(dose, route, None)
         if dosage:
             amount = dosage.pop("doseAndRate", [{}])[0].get("doseQuantity")
             given["dosage"] = {**dosage, **({"dose": amount} if amount else {})}
@@ -336,7 +309,7 @@ class ChartBuilder:
         allergy["verificationStatus"] = {"coding": verified}
         allergy["category"] = [category]
         allergy["code"] = {"text": substance}
-        allergy["recordedDate"] = _text(recorded)
+        allergy["recordedDate"] = time_text(recorded)
         if criticality:
             allergy["criticality"] = criticality
         if reaction:
@@ -351,11 +324,11 @@ class ChartBuilder:
         """Add a procedure; with an `end`, its end and outcome are known then."""
         done = self._new("Procedure", "procedure", id, encounter)
         done["status"] = "completed"
-        done["code"] = _concept(name, system, code)
+        done["code"] = concept(name, system, code)
         if end is None:
-            done["performedDateTime"] = _text(at)
+            done["performedDateTime"] = time_text(at)
         else:
-            done["performedPeriod"] = {"start": _text(at), "end": _text(end)}
+            done["performedPeriod"] = {"start": time_text(at), "end": time_text(end)}
         if outcome:
             done["outcome"] = {"text": outcome}
         return self.add(done, at if known_at is None else known_at)
@@ -370,11 +343,11 @@ class ChartBuilder:
         report["status"] = "final"
         site = "http://terminology.hl7.org/CodeSystem/v2-0074"
         report["category"] = [{"coding": [{"system": site, "code": category}]}]
-        report["code"] = _concept(name, _LOINC, loinc)
-        report["effectiveDateTime"] = _text(at)
+        report["code"] = concept(name, _LOINC, loinc)
+        report["effectiveDateTime"] = time_text(at)
         if issued is not None:
-            report["issued"] = instant_text(end_of(_text(issued)))
-        report["presentedForm"] = [_attachment(text)]
+            report["issued"] = instant_text(end_of(time_text(issued)))
+        report["presentedForm"] = [attachment(text)]
         if conclusion:
             report["conclusion"] = conclusion
         known = known_at if known_at is not None else issued if issued is not None else at
@@ -400,11 +373,11 @@ class ChartBuilder:
         """
         note = self._new("DocumentReference", "note", id)
         note["status"] = "current"
-        note["type"] = _concept(type, None, code)
+        note["type"] = concept(type, None, code)
         note["category"] = [{"coding": [{"code": category}]}]
-        note["date"] = instant_text(end_of(_text(at)))
+        note["date"] = instant_text(end_of(time_text(at)))
         parts = {None: sections} if isinstance(sections, str) else sections
-        note["content"] = [{"attachment": _attachment(text, title)} for title, text in parts.items()]
+        note["content"] = [{"attachment": attachment(text, title)} for title, text in parts.items()]
         if encounter is not None:
             note["context"] = {"encounter": [{"reference": f"Encounter/{encounter}"}]}
         known = known_at if known_at is not None else stored if stored is not None else at
@@ -419,13 +392,13 @@ class ChartBuilder:
         plan.update({"status": "active" if end is None else "completed", "intent": "plan", "title": title})
         plan["category"] = [{"coding": [{"code": category}], "text": category}]
         plan["description"] = text
-        plan["period"] = {"start": _text(at), **({"end": _text(end)} if end is not None else {})}
-        plan["created"] = _text(at)
+        plan["period"] = {"start": time_text(at), **({"end": time_text(end)} if end is not None else {})}
+        plan["created"] = time_text(at)
         return self.add(plan, at if known_at is None else known_at)
 
     def later(self, path: str, known: When) -> Self:
         """Mark a field of the resource added last as known only from `known` on (`resource.known_later`)."""
-        known_later(self._resources[-1][0], path, known if isinstance(known, int) else parse_instant(_text(known)))
+        known_later(self._resources[-1][0], path, known if isinstance(known, int) else parse_instant(time_text(known)))
         return self
 
     def resources(self) -> list[tuple[Resource, Instant]]:
@@ -443,46 +416,3 @@ class ChartBuilder:
     def chart(self) -> Chart:
         """Return the chart, in memory."""
         return memory_chart(self.packed())
-
-
-def _quantity(value: str | int | Decimal, unit: str | None, ucum: str | None) -> Resource:
-    quantity: Resource = {"value": _number(value)}
-    if unit:
-        quantity.update({"unit": unit, "system": _UCUM, "code": ucum or unit})
-    return quantity
-
-
-def _value(value: str | int | Decimal, unit: str | None, ucum: str | None) -> Resource:
-    if isinstance(value, str):
-        text = value.strip()
-        mark = next((mark for mark in ("<=", ">=", "<", ">") if text.startswith(mark)), "")
-        try:
-            quantity = _quantity(text[len(mark) :].strip(), unit, ucum)
-        except DataError:
-            return {"valueString": text}
-        return {"valueQuantity": {**quantity, **({"comparator": mark} if mark else {})}}
-    return {"valueQuantity": _quantity(value, unit, ucum)}
-
-
-def _dosage(dose: str | None, route: str | None, frequency: str | None) -> Resource:
-    words = " ".join(part for part in (dose, route, frequency) if part)
-    if not words:
-        return {}
-    dosage: Resource = {"text": words}
-    if frequency:
-        dosage["timing"] = {"code": {"text": frequency}}
-    if route:
-        dosage["route"] = {"text": route}
-    number, _, unit = (dose or "").partition(" ")
-    try:
-        amount = {"value": decimal(number), **({"unit": unit} if unit else {})}
-    except DataError:
-        return dosage
-    dosage["doseAndRate"] = [{"doseQuantity": amount}]
-    return dosage
-
-
-def _attachment(text: str, title: str | None = None) -> Resource:
-    data = base64.b64encode(text.encode()).decode("ascii")
-    attachment = {"contentType": "text/plain; charset=utf-8", "data": data}
-    return {**attachment, "title": title} if title else attachment

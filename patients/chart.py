@@ -14,9 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import zstandard
 
+from .elements import age_at, document_text
 from .packing import Index, PackedChart, attributes, fold
 from .resource import Resource, dump, load
-from .rows import age_at, compact_row, document_text
+from .rows import compact_row
 from .search import Hits, Search, asks_concept, concept_matches
 from .times import Instant
 
@@ -277,7 +278,7 @@ class Snapshot:
     def search(self, query: Search) -> Hits:
         """Return what was known at the anchor and answers the query, newest first, ties by id."""
         columns = self._of(query.type)
-        return Hits(self, self._select(columns, query))
+        return Hits(self, query.type, self._select(columns, query))
 
     def _select(self, columns: _Columns, query: Search) -> Array:
         masks = []

@@ -2,13 +2,13 @@
 
 A resource is packed as one form per stretch of time, `[known, until)`; a read at an anchor picks the form of that
 anchor, so no read can touch what was not yet known. Which fields come later is data: `data/clock.json`, and the
-`known-later` marks of the resource itself (they win).
+`known-later` marks of the resource itself (they win). A reference to a resource of the same chart that became known
+later is such a field too: a result that was filed before its stay began does not name the stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -50,25 +50,33 @@ def _watched(resource_type: str) -> frozenset[str]:
     return frozenset(keys | ({rule["path"]} if rule else set()))
 
 
-def forms(resource: Resource, known: Instant) -> list[tuple[Instant, Resource]]:
+def forms(
+    resource: Resource, known: Instant, others: Mapping[str, Instant] | None = None
+) -> list[tuple[Instant, Resource]]:
     """Return the forms of a resource in order of time, each with the instant from which it holds.
 
     Args:
         resource: The whole resource, with any `known-later` marks; not changed.
         known: When the resource itself became known.
+        others: When the resources it may refer to became known, by `Type/id`.
 
     Returns:
         At least one form; the first holds from `known`, equal neighbours are one form.
     """
     meta = resource.get("meta", {})
     marked = "lastUpdated" in meta or any(mark.get("url") == KNOWN_LATER for mark in meta.get("extension", ()))
-    if not marked and _watched(resource["resourceType"]).isdisjoint(resource):
+    late = {ref: others[ref] for ref in references(resource) if others.get(ref, known) > known} if others else {}
+    if not marked and not late and _watched(resource["resourceType"]).isdisjoint(resource):
         return [(known, resource)]
     marks = _marks(resource)
-    instants = sorted({known, *(moment for moment in _instants(resource, marks) if known < moment < NEVER)})
+    moments = (*_instants(resource, marks), *late.values())
+    instants = sorted({known, *(moment for moment in moments if known < moment < NEVER)})
     out: list[tuple[Instant, Resource]] = []
     for moment in instants:
         form = _as_of(resource, marks, moment)
+        hidden = frozenset(ref for ref, since in late.items() if since > moment)
+        if hidden:
+            _drop_references(form, hidden)
         if not out or form != out[-1][1]:
             out.append((moment, form))
     return out
@@ -110,7 +118,7 @@ def _instants(resource: Resource, marks: list[Mark]) -> Iterator[Instant]:
 
 def _as_of(resource: Resource, marks: list[Mark], anchor: Instant) -> Resource:
     """Return a fresh copy of the resource as it was known at `anchor`."""
-    form = deepcopy(resource)
+    form: Resource = _copy(resource)
     own = _own_times(marks)
     hidden = {path for path, known in own.items() if known > anchor}
     for known, path, value in marks:
@@ -145,7 +153,10 @@ def _strip(form: Resource) -> None:
 
 
 def _apply_status(form: Resource, own: dict[str, Instant], given: set[str], anchor: Instant) -> None:
-    """Set the status as it was at `anchor`, and tag it where it differs from the packed word."""
+    """Set the status as it was at `anchor`, and tag it where a rule chose the word.
+
+    An open status is always tagged: were the tag only on what ends later, it would tell the future.
+    """
     rule = _status_rule(form["resourceType"])
     if rule is None or rule["path"] not in form or rule["path"] in given or rule["path"] in own:
         return
@@ -156,6 +167,8 @@ def _apply_status(form: Resource, own: dict[str, Instant], given: set[str], anch
             form["clinicalStatus"] = {"coding": [{"system": _CLINICAL, "code": wanted}]}
         else:
             form[rule["path"]] = wanted
+        tag_derived(form)
+    elif wanted == rule["open"]:
         tag_derived(form)
 
 
@@ -272,6 +285,56 @@ def _keep(form: Resource, path: str, each: str, anchor: Instant) -> None:
         form[path] = [element for element in elements if _time(element, each) <= anchor]
         if not form[path]:
             del form[path]
+
+
+def _copy(node: Any) -> Any:
+    """Copy JSON; four times as fast as `copy.deepcopy`."""
+    if isinstance(node, dict):
+        return {key: _copy(value) for key, value in node.items()}
+    return [_copy(value) for value in node] if isinstance(node, list) else node
+
+
+def references(node: Any) -> Iterator[str]:
+    """Yield the text of every reference in a resource."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "reference" and isinstance(value, str):
+                yield value
+            elif isinstance(value, dict | list):
+                yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            if isinstance(value, dict | list):
+                yield from references(value)
+
+
+_CARRIERS = frozenset({"condition", "target", "actor", "item", "link"})
+"""Required references of array elements: without them the element itself goes."""
+
+
+def _drop_references(node: Resource, hidden: frozenset[str]) -> None:
+    """Remove references to hidden resources, the array elements that stand on them, and parents that become empty."""
+    for key, value in list(node.items()):
+        if isinstance(value, dict):
+            _drop_references(value, hidden)
+            if value.get("reference") in hidden:
+                del node[key]
+            else:
+                _prune(node, key)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            node[key] = [element for element in value if not _stands_on(element, hidden)]
+            for element in node[key]:
+                _drop_references(element, hidden)
+            _prune(node, key)
+
+
+def _stands_on(element: Any, hidden: frozenset[str]) -> bool:
+    if not isinstance(element, dict):
+        return False
+    if element.get("reference") in hidden:
+        return True
+    carried = (element[key] for key in _CARRIERS if isinstance(element.get(key), dict))
+    return any(reference.get("reference") in hidden for reference in carried)
 
 
 def _set(form: Resource, path: str, value: Any) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
+from .elements import exact, flag_of, number_text, range_of, text_of, unit_of, value_of
+from .knowledge import labs, lexicon
 from .packing import attributes, fold
 from .resource import Resource
-from .rows import exact, flag_of, number_text, range_of, text_of, unit_of, value_of
 from .times import Instant
 
 LOINC = "http://loinc.org"
-MIMIC_ITEMS = "http://mimic.mit.edu/fhir/mimic/CodeSystem/mimic-d-labitems"
+MIMIC_ITEMS = tuple(f"http://mimic.mit.edu/fhir/mimic/CodeSystem/{name}" for name in ("mimic-d-labitems", "d-labitems"))
+"""Both spellings of the system of MIMIC's laboratory items that are in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,36 @@ def _number(value: Any) -> Decimal | None:
 
 
 def concept_of(code: Mapping[str, Any], name: str) -> str:
-    """Return the knowledge base's id for a coded measurement: by LOINC, by MIMIC item, then by name."""
+    """Return the knowledge base's id for a coded measurement: by LOINC, by MIMIC item, then by name.
+
+    Where it knows none, the folded name; with the item's number where that name means another measurement.
+    """
     codings = tuple((coding.get("system"), coding.get("code")) for coding in code.get("coding", ()))
     return _concept(codings, name)
 
 
 @lru_cache(maxsize=4096)
 def _concept(codings: tuple[tuple[str | None, str | None], ...], name: str) -> str:
-    return fold(name)
+    by_code = _labs_by_code()
+    for system, code in codings:
+        found = by_code.get((system, code)) if system and code else None
+        if found is not None:
+            return found
+    known = lexicon().resolve(name, kinds=("lab", "vital")) if name else None
+    item = next((code for system, code in codings if system in MIMIC_ITEMS), None)
+    if known is not None and item is not None:
+        # MIMIC labels leave the fluid out ("Glucose" of urine), so the words of an item we do not know prove nothing.
+        return f"{fold(name)} ({item})"
+    return known.id if known is not None else fold(name)
+
+
+@cache
+def _labs_by_code() -> dict[tuple[str, str], str]:
+    found = {}
+    for identity, lab in labs().items():
+        for code in lab.loinc:
+            found[LOINC, code] = identity
+        for item in lab.mimic_itemids:
+            for system in MIMIC_ITEMS:
+                found[system, str(item)] = identity
+    return found

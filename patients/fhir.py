@@ -78,7 +78,9 @@ _CONCEPT_CODES: dict[str, dict[str, tuple[str, frozenset[str]]]] = {
 }
 """CodeableConcepts with a required binding: the schema does not look inside them."""
 
-_REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.\-]*://[^\s]+/)?([A-Z][A-Za-z]+)/[A-Za-z0-9\-.]{1,64}(?:/_history/\S+)?")
+_REFERENCE = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.\-]*://[^\s]+/)?([A-Z][A-Za-z]+)/[A-Za-z0-9\-.]{1,64}(?:/_history/\S+)?"
+)
 
 
 @cache
@@ -181,16 +183,7 @@ def _walk(node: dict[str, Any], name: str, path: str, problems: list[str]) -> No
         if value is None or value == {} or value == [] or value == "":
             problems.append(f"{path}.{key}: is empty; leave the element out")
         elif key in spec.children:
-            child = spec.children[key]
-            for place, item in enumerate(value if isinstance(value, list) else (value,)):
-                if item == {} or item is None:
-                    problems.append(f"{path}.{key}[{place}]: is empty; leave the element out")
-                elif isinstance(item, dict) and child != "Element":
-                    _walk(item, child, f"{path}.{key}", problems)
-            if key in spec.references:
-                _check_references(value, spec.references[key], f"{path}.{key}", problems)
-            if key in spec.concepts:
-                _check_concept(value, spec.concepts[key], f"{path}.{key}", problems)
+            _walk_child(value, key, spec, path, problems)
         elif key in spec.dates:
             _check_dates(value, f"{path}.{key}", problems)
         elif key in spec.codes and value not in spec.codes[key]:
@@ -199,11 +192,24 @@ def _walk(node: dict[str, Any], name: str, path: str, problems: list[str]) -> No
         if key not in node and f"_{key}" not in node:
             problems.append(f"{path}.{key}: is required")
     for choice, needed, names in spec.choices:
-        found = [key for key in node if key in names or key[1:] in names]
-        if len({key.lstrip("_") for key in found}) > 1:
+        found = {key.lstrip("_") for key in node if key in names or key[1:] in names}
+        if len(found) > 1:
             problems.append(f"{path}.{choice}[x]: only one of {', '.join(sorted(found))} may be given")
         elif needed and not found:
             problems.append(f"{path}.{choice}[x]: is required")
+
+
+def _walk_child(value: Any, key: str, spec: _Definition, path: str, problems: list[str]) -> None:
+    child = spec.children[key]
+    for place, item in enumerate(value if isinstance(value, list) else (value,)):
+        if item == {} or (item is None and child != "Element"):
+            problems.append(f"{path}.{key}[{place}]: is empty; leave the element out")
+        elif isinstance(item, dict) and child in _data()["definitions"]:
+            _walk(item, child, f"{path}.{key}", problems)
+    if key in spec.references:
+        _check_references(value, spec.references[key], f"{path}.{key}", problems)
+    if key in spec.concepts:
+        _check_concept(value, spec.concepts[key], f"{path}.{key}", problems)
 
 
 def _check_dates(value: Any, path: str, problems: list[str]) -> None:
@@ -254,9 +260,9 @@ def _codes(node: Any) -> set[str]:
 def _condition_rules(plain: Resource, problems: list[str]) -> None:
     status, verification = _codes(plain.get("clinicalStatus")), _codes(plain.get("verificationStatus"))
     abated = any(key.startswith("abatement") for key in plain)
-    if "clinicalStatus" not in plain and "entered-in-error" not in verification:
-        if "problem-list-item" in _codes(plain.get("category")):
-            problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
+    listed = "problem-list-item" in _codes(plain.get("category"))
+    if listed and "clinicalStatus" not in plain and "entered-in-error" not in verification:
+        problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
     if abated and "clinicalStatus" in plain and status.isdisjoint({"inactive", "resolved", "remission"}):
         problems.append("Condition.clinicalStatus: abated, so it must be inactive, resolved or remission (con-4)")
     if "clinicalStatus" in plain and "entered-in-error" in verification:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .chart import Entry, Snapshot
+from .elements import document_text
 from .errors import WardroundError
 from .fhir import validate
 from .packing import Attributes, attributes, fold
 from .resource import KNOWN_AT, SITE, Resource, dump, instant_text, load
-from .rows import compact_row, document_text
+from .rows import compact_row
 from .search import Hits, MergedHits, Search, asks_concept, concept_matches
 from .times import NEVER
 
@@ -21,7 +22,7 @@ SEQUENCE = f"{SITE}/StructureDefinition/write-sequence"
 """Extension on what an episode wrote: the number of the write, from 1."""
 
 
-class InvalidResource(WardroundError):
+class InvalidResource(WardroundError):  # noqa: N818 - it says what the resource is
     """A write that is not valid FHIR R4: nothing was stored. `problems` says what is wrong."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -121,12 +122,13 @@ class Overlay:
         return tuple(sorted(found - {""}, key=lambda name: (name.casefold(), name)))
 
     def search(self, query: Search) -> Hits:
-        """Return what answers the query, newest first (of equal times the latest write first, then chart ties by id)."""
+        """Return what answers the query, newest first; of equal times the latest write, then chart ids."""
         hits = self.snapshot.search(query)
         own = [write for write in self._writes if write.entry.type == query.type and _matches(write, query)]
         if not own:
             return hits
-        own = sorted(reversed(own), key=lambda write: -write.entry.first)
+        own.reverse()
+        own.sort(key=lambda write: -write.entry.first)
         dates = -self.snapshot.chart.index.arrays["first"][hits.positions]
         return MergedHits(hits, [(int(np.searchsorted(dates, -write.entry.first)), write.entry) for write in own])
 

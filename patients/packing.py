@@ -19,9 +19,10 @@ import orjson
 import zstandard
 
 from .clock import forms
+from .elements import tail, text_of
 from .errors import DataError
 from .resource import ALWAYS, Resource, dump, instant_text, load, rank_of, stamp
-from .rows import compact_row, text_of
+from .rows import compact_row
 from .times import NEVER, Instant, parse_period
 
 FRAME_BYTES = 64 * 1024
@@ -102,7 +103,7 @@ def attributes(resource: Resource) -> Attributes:
     time, first, last = _dates(resource, paths["date"])
     encounter = None
     for path in paths["encounter"]:
-        encounter = resource.get("id") if path == "#id" else _reference(_at(resource, path))
+        encounter = resource.get("id") if path == "#id" else tail(_at(resource, path))
     status = _code(resource.get(paths["status"][0])) if paths["status"] else None
     categories = tuple(word for path in paths["category"] for word in _words(resource.get(path)))
     return Attributes(time, first, last, encounter, status, categories, _concept(resource, paths["names"]))
@@ -128,13 +129,6 @@ def _dates(resource: Resource, paths: tuple[str, ...]) -> tuple[str | None, Inst
             first = parse_period(start)[0] if start else UNDATED
             return start or end, first, parse_period(end)[1] if end else NEVER
     return None, UNDATED, UNDATED
-
-
-def _reference(node: Any) -> str | None:
-    if isinstance(node, list):
-        return next((found for found in map(_reference, node) if found), None)
-    text = node.get("reference") if isinstance(node, dict) else None
-    return text.rpartition("/")[2] if isinstance(text, str) else None
 
 
 def _code(node: Any) -> str | None:
@@ -214,6 +208,11 @@ def pack(
     packed: list[_Form] = []
     resources = list(resources)
     names = _medication_names(resource for resource, _ in resources)
+    others = {
+        f"{resource.get('resourceType')}/{resource.get('id')}": known
+        for resource, known in resources
+        if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever it was recorded
+    }
     problems: list[str] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
@@ -223,12 +222,16 @@ def pack(
             raise DataError(f"chart {patient_id}: two resources are called {key}; give every resource its own id")
         seen.add(key)
         counts[key.partition("/")[0]] = counts.get(key.partition("/")[0], 0) + 1
-        packed.extend(_forms(resource, known, names, check, problems))
+        packed.extend(_forms(resource, known, (names, others), check, problems))
     if problems:
         more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
         raise DataError(f"chart {patient_id} is not valid FHIR R4: " + "; ".join(problems[:10]) + more)
     packed.sort(key=lambda form: (form.type, -form.attributes.first, form.rank, form.id, form.since))
     return _assemble(patient_id, licence, packed, dict(sorted(counts.items())))
+
+
+_Chart = tuple[dict[str, str], dict[str, Instant]]
+"""Names of Medication resources, and when each resource became known, by `Type/id`."""
 
 
 def _medication_names(resources: Iterable[Resource]) -> dict[str, str]:
@@ -241,7 +244,7 @@ def _medication_names(resources: Iterable[Resource]) -> dict[str, str]:
 
 
 def _forms(
-    resource: Resource, known: Instant, names: dict[str, str], check: Check | None, problems: list[str]
+    resource: Resource, known: Instant, chart: _Chart, check: Check | None, problems: list[str]
 ) -> Iterator[_Form]:
     known = max(known, ALWAYS)
     if known < NEVER:
@@ -251,7 +254,8 @@ def _forms(
     if check is not None and (wrong := check(plain)):
         problems.extend(f"{plain.get('resourceType')}/{plain.get('id')}: {problem}" for problem in wrong)
         return
-    found = forms(plain, known)
+    names, others = chart
+    found = forms(plain, known, others)
     if check is not None and found[0][1] is not plain:
         for since, form in found:
             label = f"{form['resourceType']}/{form['id']} as of {instant_text(since)}"

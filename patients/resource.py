@@ -78,7 +78,7 @@ def load(body: bytes | str) -> Resource:
         DataError: Not a JSON object.
     """
     try:
-        resource = json.loads(body, parse_float=Decimal, parse_constant=_refuse)
+        resource = _DECODER.decode(body if isinstance(body, str) else body.decode())
     except (ValueError, RecursionError) as fault:
         raise DataError(f"not a JSON resource: {fault}; give one FHIR R4 resource as a JSON object") from fault
     if not isinstance(resource, dict):
@@ -88,6 +88,10 @@ def load(body: bytes | str) -> Resource:
 
 def _refuse(name: str) -> None:
     raise ValueError(f"`{name}` is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse)
+"""Made once: `json.loads` with hooks makes a new decoder for every text."""
 
 
 def end_of(text: str) -> Instant:

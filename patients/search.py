@@ -46,18 +46,19 @@ class Search:
 class Hits:
     """What a search found: newest first, ties by id. Entries are made only when asked for."""
 
-    __slots__ = ("positions", "snapshot", "total")
+    __slots__ = ("positions", "snapshot", "total", "type")
 
-    def __init__(self, snapshot: Snapshot, positions: np.ndarray[Any, Any]) -> None:
+    def __init__(self, snapshot: Snapshot, kind: str, positions: np.ndarray[Any, Any]) -> None:
         self.snapshot = snapshot
+        self.type = kind
         self.positions = positions
         self.total: int = len(positions)
 
     def entries(self, offset: int = 0, count: int | None = None) -> list[Entry]:
         """Return `count` entries from `offset` on (all without `count`)."""
         stop = self.total if count is None else offset + count
-        entry = self.snapshot.entry
-        return [entry(position) for position in self.positions[offset:stop].tolist()]
+        entry, kind = self.snapshot.entry, self.type
+        return [entry(position, kind) for position in self.positions[offset:stop].tolist()]
 
     def rows(self, offset: int = 0, count: int | None = None) -> list[bytes]:
         """Return the compact rows of the same entries."""
@@ -76,7 +77,7 @@ class MergedHits(Hits):
             hits: Hits of the snapshot.
             own: Writes in order, each with the number of snapshot hits that come before it (ascending).
         """
-        super().__init__(hits.snapshot, hits.positions)
+        super().__init__(hits.snapshot, hits.type, hits.positions)
         self._own = tuple(own)
         self.total = len(hits.positions) + len(own)
 
@@ -92,7 +93,7 @@ class MergedHits(Hits):
                 out.append(own[place])
                 skipped += 1
             else:
-                out.append(entry(int(self.positions[place - skipped])))
+                out.append(entry(int(self.positions[place - skipped]), self.type))
         return out
 
 
@@ -121,9 +122,9 @@ def _joins(left: str, right: str) -> bool:
 def concept_matches(concept: tuple[str, Sequence[str], Sequence[str]], query: Search) -> bool:
     """Tell whether a concept (name, folded names, codes) answers the words or codes of a query."""
     _, names, codes = concept
-    if query.text is not None and (text := fold(query.text)):
-        if matches_text(names, text) or query.text.strip() in codes:
-            return True
+    text = fold(query.text or "")
+    if query.text and text and (matches_text(names, text) or query.text.strip() in codes):
+        return True
     if query.names and not {fold(name) for name in query.names}.isdisjoint(names):
         return True
     if query.codes and not set(query.codes).isdisjoint(codes):

@@ -82,9 +82,9 @@ def table_of(model: Any, properties: dict[str, Any]) -> dict[str, Any]:
         name = info.alias or field
         if "enum_reference_types" in extra:
             table["refs"][name] = extra["enum_reference_types"]
-        if "enum_values" in extra and "+" not in extra["enum_values"] and "enum" not in str(properties.get(name)):
-            if str(properties.get(name)).find("definitions/code'") >= 0:
-                table["codes"][name] = extra["enum_values"]
+        told = str(properties.get(name))
+        if "+" not in extra.get("enum_values", "+") and "enum" not in told and "definitions/code'" in told:
+            table["codes"][name] = extra["enum_values"]
         if "one_of_many" in extra:
             choice = table["choices"].setdefault(extra["one_of_many"], [bool(extra.get("one_of_many_required")), []])
             choice[1].append(name)
