@@ -1,4 +1,4 @@
-"""How an answer is judged: contract in `rubric.py`."""
+"""How an answer is judged: contract in `rubric.py`, a turn in `scoring.py`, a run in `metrics.py`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from .rubric import (
     Verdict,
     WriteRecord,
 )
+from .scoring import PLAN_ITEM, check_answer, judge_items, score, settle
+from .validation import is_guard, validate_spec
 
 __all__ = [
+    "PLAN_ITEM",
     "CallRecord",
     "Check",
     "Evidence",
@@ -31,4 +34,10 @@ __all__ = [
     "TurnTrace",
     "Verdict",
     "WriteRecord",
+    "check_answer",
+    "is_guard",
+    "judge_items",
+    "score",
+    "settle",
+    "validate_spec",
 ]

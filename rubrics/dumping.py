@@ -2,7 +2,7 @@
 
 These rules live here and never in one check, so that a check judged alone (`grade --rows`) is about its own claim
 only. "Gold" is the number of distinct claims of a kind that our reader finds in any gold answer, each language read
-alone, or that affirmative items name, whichever is more.
+alone, or that affirmative items name, whichever is more. What a gold answer itself seems to contradict is no hedging.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 
 from wardround.rubrics.reading import Reading, read
 
-from .claims import Acts, Mentions, Statuses, Values, acts_of, concept_key, mentions_of, statuses_of, values_of
+from .claims import Claims, claims_of, concept_key, is_drug
 from .limits import FamilyLimits, limits
 from .rubric import (
     AdviceCheck,
@@ -33,14 +32,32 @@ from .validation import is_guard
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Distinct claims of each kind."""
+class Gold:
+    """How many distinct claims of each kind the gold makes, and which contradictions it holds itself."""
 
     measured: int = 0
     values: Mapping[str, int] = field(default_factory=dict)
-    """Concept → distinct values."""
     acts: int = 0
     mentions: int = 0
+    drugs: int = 0
+    clashes: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass
+class Voids:
+    """Claims that do not count: kind → reason for all of that kind; (kind, concept) → reason for that concept's."""
+
+    kinds: dict[str, str] = field(default_factory=dict)
+    concepts: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def reason(self, kind: str, concept: str) -> str | None:
+        """Return why claims of that kind about that concept do not count, or None."""
+        return self.kinds.get(kind) or self.concepts.get((kind, concept_key(concept)))
+
+    @property
+    def notes(self) -> list[str]:
+        """Every reason once, in a fixed order."""
+        return list(dict.fromkeys([*self.kinds.values(), *self.concepts.values()]))
 
 
 def void_items(spec: TurnSpec, reading: Reading, notes: list[str]) -> dict[str, str]:
@@ -51,97 +68,35 @@ def void_items(spec: TurnSpec, reading: Reading, notes: list[str]) -> dict[str, 
         reading: The answer.
         notes: Gets one line for every rule that fired, whether or not an item rested on it.
     """
-    voids = find_voids(reading, gold_counts(spec), limits().of(spec.family))
+    claims = claims_of(reading)
+    voids = find_voids(claims, gold_of(spec), limits().of(spec.family))
     notes.extend(voids.notes)
     if not voids.notes:
         return {}
-    reasons = {}
-    for item in spec.rubric:
-        if is_guard(item.check):
-            continue
-        reason = _rests_on(item.check, voids)
-        if reason:
-            reasons[item.id] = reason
-    return reasons
+    reasons = {item.id: _rests_on(item.check, voids) for item in spec.rubric if not is_guard(item.check)}
+    return {item_id: reason for item_id, reason in reasons.items() if reason}
 
 
-@dataclass
-class Voids:
-    """Claims that do not count, with the reason."""
-
-    all_values: str | None = None
-    values: dict[str, str] = field(default_factory=dict)
-    """Concept → reason."""
-    statuses: dict[str, str] = field(default_factory=dict)
-    trends: dict[str, str] = field(default_factory=dict)
-    all_acts: str | None = None
-    acts: dict[str, str] = field(default_factory=dict)
-    """Target → reason."""
-    all_mentions: str | None = None
-    mentions: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def notes(self) -> list[str]:
-        """Every reason once, in a fixed order."""
-        whole = [reason for reason in (self.all_values, self.all_acts, self.all_mentions) if reason]
-        single = [self.values, self.statuses, self.trends, self.acts, self.mentions]
-        return list(dict.fromkeys(whole + [reason for group in single for reason in group.values()]))
-
-
-def find_voids(reading: Reading, gold: Counts, allowed: FamilyLimits) -> Voids:
+def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits) -> Voids:
     """Find the claims of an answer that do not count."""
     voids = Voids()
-    _void_values(values_of(reading), gold, allowed, voids)
-    _void_statuses(statuses_of(reading), voids)
-    _void_acts(acts_of(reading), gold, allowed, voids)
-    _void_mentions(mentions_of(reading), gold, allowed, voids)
+    counted = (
+        ("value", "measured concepts", len(claims.measured), gold.measured + allowed.measured_concepts),
+        ("act", "acts", len(claims.acts), gold.acts + allowed.acts),
+        ("mention", "findings and conditions", len(claims.mentions), gold.mentions + allowed.mentions),
+        ("drug", "drugs", len(claims.drugs), gold.drugs + allowed.mentions),
+    )
+    for kind, words, n, most in counted:
+        if n > most:
+            voids.kinds[kind] = f"dumping: {n} {words} stated, {most} allowed"
+    for concept, n in claims.values.items():
+        most = gold.values.get(concept, 0) + allowed.values_per_concept
+        if n > most:
+            voids.concepts["value", concept] = f"dumping: {n} values of `{concept}` stated, {most} allowed"
+    for (kind, concept), what in claims.clashes.items():
+        if (kind, concept) not in gold.clashes:
+            voids.concepts.setdefault((kind, concept), f"hedging: {kind} of `{concept}`: {what}")
     return voids
-
-
-def _void_values(values: Values, gold: Counts, allowed: FamilyLimits, voids: Voids) -> None:
-    most = gold.measured + allowed.measured_concepts
-    if len(values.concepts) > most:
-        voids.all_values = f"dumping: {len(values.concepts)} measured concepts stated, {most} allowed"
-    for concept, found in values.distinct.items():
-        most = gold.values.get(concept, 1) + allowed.values_per_concept
-        if len(found) > most:
-            voids.values[concept] = f"dumping: {len(found)} values of `{concept}` stated, {most} allowed"
-    for concept, time in values.clashes:
-        voids.values.setdefault(concept, f"hedging: two values of `{concept}` {time}")
-
-
-def _void_statuses(statuses: Statuses, voids: Voids) -> None:
-    rules = limits()
-    for concept, found in statuses.items():
-        for one, other in combinations(found, 2):
-            if rules.statuses_clash(one, other):
-                voids.statuses[concept] = f"hedging: `{concept}` called both {one} and {other}"
-                break
-    for concept, reason in voids.statuses.items():
-        if {"rising", "falling", "stable"} & set(statuses[concept]):
-            voids.trends[concept] = reason
-
-
-def _void_acts(acts: Acts, gold: Counts, allowed: FamilyLimits, voids: Voids) -> None:
-    rules = limits()
-    total = sum(len(found) for found in acts.values())
-    most = gold.acts + allowed.acts
-    if total > most:
-        voids.all_acts = f"dumping: {total} acts advised, {most} allowed"
-    for target, found in acts.items():
-        for one, other in combinations(found, 2):
-            if rules.acts_clash(one, other):
-                voids.acts[target] = f"hedging: both {one} and {other} advised for `{target}`"
-                break
-
-
-def _void_mentions(mentions: Mentions, gold: Counts, allowed: FamilyLimits, voids: Voids) -> None:
-    most = gold.mentions + allowed.mentions
-    if len(mentions) > most:
-        voids.all_mentions = f"dumping: {len(mentions)} mentions made, {most} allowed"
-    for concept, polarities in mentions.items():
-        if len(polarities) > 1:
-            voids.mentions[concept] = f"hedging: `{concept}` both asserted and denied"
 
 
 def _rests_on(check: Check, voids: Voids) -> str | None:
@@ -155,74 +110,81 @@ def _rests_on(check: Check, voids: Voids) -> str | None:
             return None
         return next((reason for reason in reasons if reason), None)
     if isinstance(check, ValueCheck | ThresholdCheck):
-        return voids.all_values or voids.values.get(concept_key(check.concept))
+        return voids.reason("value", check.concept)
     if isinstance(check, TrendCheck):
-        return voids.all_values or voids.trends.get(concept_key(check.concept))
+        return voids.kinds.get("value") or voids.reason("status", check.concept)
     if isinstance(check, StatusCheck):
-        return voids.statuses.get(concept_key(check.concept))
+        return voids.reason("status", check.concept)
     if isinstance(check, AdviceCheck):
-        return voids.all_acts or voids.acts.get(concept_key(check.target))
+        return voids.reason("act", _target(check.target))
     if isinstance(check, MentionCheck | ReportsCheck):
-        return voids.all_mentions or voids.mentions.get(concept_key(check.concept))
+        return voids.reason("drug" if is_drug(check.concept) else "mention", check.concept)
     return None
 
 
-def gold_counts(spec: TurnSpec) -> Counts:
-    """Return how many distinct claims of each kind the gold makes, the most of any answer or of the items."""
+def _target(target: str) -> str:
+    """Return the drug an advice is about: "A to B" of a switch is about A."""
+    return target.split(" to ", 1)[0]
+
+
+def gold_of(spec: TurnSpec) -> Gold:
+    """Return what the gold claims: the most of any answer, each language alone, or of the affirmative items."""
     found = [
-        _counted(text, language)
+        _read_gold(text, language)
         for answer in spec.gold_answers
         for language, text in (("en", answer.en), ("zh", answer.zh))
         if text
     ]
     found.append(_named(spec))
     values: dict[str, int] = {}
-    for counts in found:
-        for concept, n in counts.values.items():
+    for gold in found:
+        for concept, n in gold.values.items():
             values[concept] = max(values.get(concept, 0), n)
-    return Counts(
-        measured=max(counts.measured for counts in found),
+    return Gold(
+        measured=max(gold.measured for gold in found),
         values=values,
-        acts=max(counts.acts for counts in found),
-        mentions=max(counts.mentions for counts in found),
+        acts=max(gold.acts for gold in found),
+        mentions=max(gold.mentions for gold in found),
+        drugs=max(gold.drugs for gold in found),
+        clashes=frozenset(clash for gold in found for clash in gold.clashes),
     )
 
 
 @lru_cache(maxsize=4096)
-def _counted(text: str, language: str) -> Counts:
+def _read_gold(text: str, language: str) -> Gold:
     """Count the claims of one gold answer; a set's gold answers recur in every episode, so each is read once."""
-    reading = read(text, language)
-    values = values_of(reading)
-    return Counts(
-        measured=len(values.concepts),
-        values={concept: len(found) for concept, found in values.distinct.items()},
-        acts=sum(len(found) for found in acts_of(reading).values()),
-        mentions=len(mentions_of(reading)),
+    claims = claims_of(read(text, language))
+    return Gold(
+        measured=len(claims.measured),
+        values=claims.values,
+        acts=len(claims.acts),
+        mentions=len(claims.mentions),
+        drugs=len(claims.drugs),
+        clashes=frozenset(claims.clashes),
     )
 
 
-def _named(spec: TurnSpec) -> Counts:
+def _named(spec: TurnSpec) -> Gold:
     """Count the distinct claims that the affirmative items name."""
     values: dict[str, set[str]] = {}
     acts: set[tuple[str, str]] = set()
     mentions: set[str] = set()
-    for item in spec.rubric:
-        if is_guard(item.check):
-            continue
-        for check in _flat(item.check):
-            if isinstance(check, ValueCheck):
-                values.setdefault(concept_key(check.concept), set()).add(str(check.value))
-            elif isinstance(check, TrendCheck | ThresholdCheck):
-                values.setdefault(concept_key(check.concept), set())
-            elif isinstance(check, AdviceCheck):
-                acts.add((check.act, concept_key(check.target)))
-            elif isinstance(check, MentionCheck | ReportsCheck):
-                mentions.add(concept_key(check.concept))
-    return Counts(
+    drugs: set[str] = set()
+    for check in (check for item in spec.rubric if not is_guard(item.check) for check in _flat(item.check)):
+        if isinstance(check, ValueCheck):
+            values.setdefault(concept_key(check.concept), set()).add(str(check.value))
+        elif isinstance(check, TrendCheck | ThresholdCheck):
+            values.setdefault(concept_key(check.concept), set())
+        elif isinstance(check, AdviceCheck):
+            acts.add((check.act, concept_key(check.target)))
+        elif isinstance(check, MentionCheck | ReportsCheck):
+            (drugs if is_drug(check.concept) else mentions).add(concept_key(check.concept))
+    return Gold(
         measured=len(values),
-        values={concept: max(1, len(found)) for concept, found in values.items()},
+        values={concept: len(found) for concept, found in values.items()},
         acts=len(acts),
         mentions=len(mentions),
+        drugs=len(drugs),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wardround.rubrics.checks import CheckContext, judge
+from wardround.rubrics.orders import order_problems
 from wardround.rubrics.reading import read
 
 from .evidence import TurnTrace
@@ -81,8 +82,6 @@ def _cycle(start: str, needs: dict[str, tuple[str, ...]], done: set[str], path: 
 
 
 def _orders(spec: TurnSpec) -> list[str]:
-    from .orders import order_problems
-
     return [
         f"item `{item.id}`: {problem}"
         for item in spec.rubric
