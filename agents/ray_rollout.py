@@ -101,9 +101,10 @@ def run(
 
     started = not ray.is_initialized()
     if started:
-        where = {} if address == "local" else {"address": address}
-        local = {"num_cpus": max(1, actors), "include_dashboard": False} if address == "local" else {}
-        ray.init(**where, **local, log_to_driver=False, configure_logging=False)
+        options: dict[str, Any] = {"address": address}
+        if address == "local":
+            options = {"num_cpus": max(1, actors), "include_dashboard": False}
+        ray.init(**options, log_to_driver=False, configure_logging=False)
     try:
         yield from _drive(_Fleet(setting, actors, name), tasks, actors * in_flight, deadline_s)
     finally:
