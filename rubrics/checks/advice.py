@@ -1,0 +1,73 @@
+"""`advice`: the answer recommends this act on that target, directly."""
+
+from __future__ import annotations
+
+from wardround.rubrics.reading import ActClaim, Reading
+from wardround.rubrics.rubric import AdviceCheck, Verdict
+
+from .context import CheckContext
+from .matching import ids_for, is_a, unread, verdict, words_of
+
+CLOSE = {"recheck": ("recheck", "order"), "order": ("order", "recheck", "start"), "start": ("start", "order"), "stop": ("stop",)}
+"""Acts that carry out the asked one."""
+AGAINST = {"start": ("avoid", "stop"), "order": ("avoid",), "continue": ("stop", "hold"), "stop": ("continue",), "hold": ("continue",)}
+
+
+def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where the act is advised on the target."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    found = advised(check.act, check.target, reading)
+    if found:
+        return verdict(context, True, f"advises {check.act} `{check.target}`", (found[0].span,))
+    near = [a for a in reading.advice if a.target and matches(a, check.target)]
+    said = ", ".join(f"{a.act}{'' if a.advised else ' (not advised)'}" for a in near) or "nothing"
+    return verdict(context, False, f"for `{check.target}` the answer says {said}, not {check.act}", tuple(a.span for a in near))
+
+
+def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:
+    """Return the acts of the answer that recommend `act` on `target`."""
+    if act == "switch":
+        return _switches(target, reading)
+    found = [a for a in reading.advice if a.advised and a.act in CLOSE.get(act, (act,)) and matches(a, target)]
+    if act == "stop":
+        found = [a for a in found if not _pause(a, reading)]
+    elif act == "hold":
+        found += [a for a in reading.advice if a.advised and a.act == "stop" and matches(a, target) and _pause(a, reading)]
+    return found
+
+
+def matches(claim: ActClaim, target: str) -> bool:
+    """Tell whether an act's target is the asked one: itself, a member of the asked class, or the same words."""
+    ids = ids_for(target)
+    if ids and claim.targets:
+        if is_a(claim.targets, ids):
+            return True
+        return claim.act in ("avoid",) and is_a(ids, claim.targets)
+    if ids and not claim.targets:
+        return False
+    wanted = set(words_of(target))
+    return bool(wanted) and wanted <= set(words_of(claim.words))
+
+
+def _switches(target: str, reading: Reading) -> list[ActClaim]:
+    for joint in (" to ", "换成", "改为", "→", "至", "到"):
+        if joint in target:
+            old, new = (ids_for(part.strip()) for part in target.split(joint, 1))
+            return [a for a in reading.advice if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)]
+    return []
+
+
+def _pause(claim: ActClaim, reading: Reading) -> bool:
+    """Tell whether a stop is a pause: the answer plans to resume the drug."""
+    document = reading.document
+    for other in document.sentences[claim.sentence].of("act", "resume"):
+        if other.start > claim.token:
+            return True
+    following = claim.sentence + 1
+    if following < len(document.sentences):
+        for other in document.sentences[following].of("act", "resume"):
+            sentence = document.sentences[following]
+            names = [a for a in sentence.anns if a.layer == "concept" and a.value.drug]
+            return not names or any(set(a.value.ids) & set(claim.targets) for a in names) and other is not None
+    return False

@@ -1,0 +1,65 @@
+"""From the names a check uses to what an answer holds: ids of the knowledge base, or plain words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from wardround.patients import knowledge
+from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.tokens import Token, stem, tokenise
+from wardround.rubrics.rubric import Span, Verdict
+
+from .context import CheckContext
+
+MEASURES = ("lab", "vital")
+STOP_WORDS = frozenset("a an the of with for to in on and or his her their patient is was has have at by from use".split())  # noqa: SIM905
+
+
+def verdict(context: CheckContext, passed: bool, reason: str, spans: tuple[Span, ...] = (), *, unreadable: bool = False) -> Verdict:
+    """Return a verdict of a text check."""
+    return Verdict(item=context.item, passed=passed, score=1.0 if passed else 0.0, reason=reason, spans=spans, unreadable=unreadable)
+
+
+def unread(reading: Reading, context: CheckContext) -> Verdict | None:
+    """Return the verdict for an answer that was too long to read, else None."""
+    if not reading.too_long:
+        return None
+    return verdict(context, False, f"answer of {len(reading.text)} characters is too long to read", unreadable=True)
+
+
+@lru_cache(maxsize=4096)
+def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Return the knowledge ids that a check's name may mean, the likeliest first; () where it has none."""
+    lexicon = knowledge.lexicon()
+    found = lexicon.resolve(name, kinds) or lexicon.resolve(name)
+    if found is None:
+        return ()
+    ids = [found.id]
+    for mention in lexicon.scan(name):
+        if mention.start == 0 and mention.end == len(name):
+            ids.extend(one for one in mention.concepts if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds))
+    return tuple(ids)
+
+
+@lru_cache(maxsize=4096)
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the content words of a text: English stems, single Chinese characters."""
+    found = []
+    for token in tokenise(text):
+        word = word_of(token)
+        if word and word not in found:
+            found.append(word)
+    return tuple(found)
+
+
+def word_of(token: Token) -> str:
+    """Return a token's content word, "" for marks and small words."""
+    if token.kind == "w":
+        return "" if token.key in STOP_WORDS else stem(token.key)
+    return token.raw if token.kind in "cn" else ""
+
+
+def is_a(ids: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Tell whether any of `ids` is one of `wanted` or a case of it."""
+    lexicon = knowledge.lexicon()
+    return any(lexicon.is_a(one, other) for one in ids for other in wanted)

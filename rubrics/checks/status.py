@@ -1,0 +1,50 @@
+"""`status`: the answer's own reading of the concept, now, is this status."""
+
+from __future__ import annotations
+
+from wardround.rubrics.reading import Reading, StatusClaim
+from wardround.rubrics.rubric import StatusCheck, Verdict
+
+from .context import CheckContext
+from .matching import MEASURES, ids_for, unread, verdict
+
+RIVALS = {
+    "high": frozenset(("low", "normal")),
+    "low": frozenset(("high", "normal")),
+    "normal": frozenset(("high", "low")),
+    "rising": frozenset(("falling", "stable")),
+    "falling": frozenset(("rising", "stable")),
+    "stable": frozenset(("rising", "falling", "labile")),
+    "positive": frozenset(("negative", "undetectable")),
+    "negative": frozenset(("positive",)),
+    "undetectable": frozenset(("positive",)),
+}
+
+
+def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where the concept is called that, now, and nothing else that excludes it."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    claims = current(states_for(check.concept, reading))
+    mine = [c for c in claims if c.status == check.status]
+    rivals = [c for c in claims if c.status in RIVALS[check.status]]
+    if not mine:
+        said = ", ".join(c.status for c in claims) or "nothing"
+        return verdict(context, False, f"`{check.concept}` is called {said}, not {check.status}", tuple(c.span for c in claims))
+    if rivals:
+        return verdict(context, False, f"`{check.concept}` is called both {check.status} and {rivals[0].status}", (mine[0].span, rivals[0].span))
+    return verdict(context, True, f"`{check.concept}` is called {check.status}", (mine[0].span,))
+
+
+def states_for(name: str, reading: Reading) -> list[StatusClaim]:
+    """Return the status words of a concept."""
+    ids = set(ids_for(name, MEASURES))
+    return [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
+
+
+def current(claims: list[StatusClaim]) -> list[StatusClaim]:
+    """Return the statuses that hold now, in the answer's own words: old ones, denied ones and quoted ones are left out."""
+    real = [c for c in claims if c.flags.claimed and not c.flags.negated and not c.flags.future]
+    fresh = [c for c in real if not c.flags.past or c.flags.now]
+    own = [c for c in fresh if not c.flags.chart]
+    return own or fresh

@@ -1,0 +1,55 @@
+"""`value`: the answer states this value for this concept."""
+
+from __future__ import annotations
+
+from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.rubric import ValueCheck, Verdict
+
+from .amounts import same_amount
+from .context import CheckContext
+from .matching import MEASURES, ids_for, unread, verdict
+
+
+def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where a value claimed for the concept is the one asked for and no other current value contradicts it."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    claims = claims_for(check.concept, reading)
+    if not claims:
+        return verdict(context, False, f"no value of `{check.concept}` is stated")
+    concept = claims[0].concept
+    hits = [c for c in claims if same_amount(c, check.value, check.unit, c.concept or concept)]
+    bound = str(check.value)[:1] in "<>≤≥"
+    stated = [c for c in hits if bound or c.role == "measured"]
+    if check.when == "latest":
+        stated = [c for c in stated if not c.old]
+    if not stated:
+        said = ", ".join(f"{c.value} {c.unit} ({'old' if c.old else c.role})" for c in claims)
+        return verdict(context, False, f"`{check.concept}`: {said}; none is {check.value} {check.unit}", tuple(c.span for c in claims))
+    rivals = [c for c in claims if c.role == "measured" and not c.old and not same_amount(c, check.value, check.unit, c.concept) and _rival(c, stated)]
+    if rivals and not bound:
+        return verdict(context, False, f"`{check.concept}` is also given as {rivals[0].value} {rivals[0].unit}", (stated[0].span, rivals[0].span))
+    return verdict(context, True, f"`{check.concept}` is stated as {stated[0].value} {stated[0].unit}", (stated[0].span,))
+
+
+def _rival(claim: Measured, stated: list[Measured]) -> bool:
+    """Tell whether a value contradicts the stated ones: same concept, same kind of value, neither dated apart."""
+    for other in stated:
+        if claim.concept != other.concept or claim.shape != other.shape:
+            continue
+        if other.old or (other.series >= 0 and other.series == claim.series):
+            continue
+        if claim.time and other.time and claim.time != other.time and "now" not in (claim.time, other.time):
+            continue
+        return True
+    return False
+
+
+def claims_for(name: str, reading: Reading) -> list[Measured]:
+    """Return the numbers of a concept, by knowledge id, else by the words before a number."""
+    ids = ids_for(name, MEASURES)
+    if ids:
+        return list(reading.values_of(ids))
+    from .free import claims_by_words
+
+    return claims_by_words(name, reading)

@@ -1,0 +1,88 @@
+"""Grades rows of labelled answers: how often a verdict is the expected one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from wardround.patients.errors import DataError
+
+from .evidence import TurnTrace
+from .rubric import Check, Verdict, WriteRecord
+from .scoring import check_answer
+
+_CHECK: TypeAdapter[Check] = TypeAdapter(Check)
+
+
+def read_rows(path: str | Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSONL file of labelled answers.
+
+    Raises:
+        DataError: a line is no row; names file, line and field.
+    """
+    rows = []
+    for number, line in enumerate(Path(path).read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{path}:{number}: not JSON: {error}; give one row a line") from error
+        for field in ("id", "language", "check", "passes"):
+            if not isinstance(row, dict) or field not in row:
+                raise DataError(f"{path}:{number}: field `{field}` is missing; see shared/grading/README.md for rows")
+        rows.append(row)
+    return rows
+
+
+def grade_row(row: dict[str, Any]) -> Verdict:
+    """Return the verdict of one row.
+
+    Raises:
+        DataError: the row's check is not valid.
+    """
+    try:
+        check = _CHECK.validate_python(row["check"])
+    except ValidationError as error:
+        raise DataError(f"row `{row['id']}`: field `check`: {error}") from error
+    trace = None
+    if "call" in row:
+        call = row["call"]
+        write = WriteRecord(tool=call["tool"], arguments=call["arguments"], resource="")
+        trace = TurnTrace(language=row["language"], writes=(write,))
+    return check_answer(check, row.get("answer", ""), language=row["language"], trace=trace)
+
+
+def grade_rows(path: str | Path) -> dict[str, Any]:
+    """Grade every row of a file.
+
+    Returns:
+        `rows`, `right`, `unreadable`, `cells` (per kind and language) and `wrong` (ids), as design §10 fixes them.
+        An answer that cannot be read counts as wrong.
+    """
+    cells: dict[tuple[str, str], list[int]] = {}
+    wrong: list[str] = []
+    unreadable = 0
+    rows = read_rows(path)
+    for row in rows:
+        verdict = grade_row(row)
+        right = verdict.passed == row["passes"] and not verdict.unreadable
+        unreadable += verdict.unreadable
+        cell = cells.setdefault((row["check"]["kind"], row["language"]), [0, 0])
+        cell[0] += 1
+        cell[1] += right
+        if not right:
+            wrong.append(row["id"])
+    listed = [
+        {"kind": kind, "language": lang, "rows": n, "right": ok} for (kind, lang), (n, ok) in sorted(cells.items())
+    ]
+    return {
+        "rows": len(rows),
+        "right": len(rows) - len(wrong),
+        "unreadable": unreadable,
+        "cells": listed,
+        "wrong": wrong,
+    }

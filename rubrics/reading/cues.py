@@ -1,0 +1,52 @@
+"""The cue files: phrases of each language by layer and kind, in one trie for both languages."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients.errors import DataError
+
+from .trie import Trie, expand
+
+LANGUAGES = ("en", "zh")
+LAYERS = ("modifier", "source", "state", "act", "link", "event", "measure")
+
+
+class CueFile(BaseModel):
+    """One language's cues: layer → kind → phrase patterns (`(a|b|)` alternatives, `..` a short gap)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format_version: int = Field(ge=1, le=1)
+    language: str
+    layers: dict[str, dict[str, tuple[str, ...]]]
+
+
+def load_json(name: str) -> Any:
+    """Return the parsed data file `name` of this package."""
+    return json.loads(files("wardround.rubrics.reading").joinpath("data", name).read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1)
+def cue_trie() -> Trie:
+    """Return the trie of all cues; its values are (layer, kind)."""
+    trie = Trie(folded=False)
+    for language in LANGUAGES:
+        name = f"cues_{language}.json"
+        try:
+            content = CueFile.model_validate(load_json(name))
+        except ValidationError as error:
+            raise DataError(f"rubrics/reading/data/{name}: {error}; see `CueFile` for the schema") from error
+        for layer, kinds in content.layers.items():
+            if layer not in LAYERS:
+                raise DataError(f"rubrics/reading/data/{name}: layer `{layer}` is unknown; one of {', '.join(LAYERS)}")
+            for kind, patterns in kinds.items():
+                for pattern in patterns:
+                    for phrase in expand(pattern):
+                        trie.add(phrase.lower(), (layer, kind))
+    return trie

@@ -1,0 +1,404 @@
+"""Binds numbers to concepts and says what each number is: measured, bound, target, reference, forecast …"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+
+from wardround.patients import knowledge
+
+from .annotate import Named, State, named
+from .claims import Flags, Measured
+from .document import Ann, Document, Sentence
+from .quantities import Quantity, find_unit
+from .scope import Scopes
+
+CONNECTORS = frozenset(("和", "、", "，", ",", "/", "and", "or", "与", "及", "&", "(", ")"))
+DOSE_DIMENSIONS = frozenset(
+    ("mass", "volume", "activity", "equivalents", "substance", "flow_hourly", "weight_dose", "weight_dose_rate", "activity_rate", "daily_mass", "daily_volume")
+)  # fmt: skip
+OPEN_DIMENSIONS = frozenset(
+    ("mass_concentration", "mass_concentration_feu", "count_concentration", "activity_concentration", "substance_concentration", "equivalent_concentration",
+     "ifcc_fraction", "copy_concentration", "log_copy_concentration", "normalized_flow", "osmolality", "osmolarity", "pressure", "body_mass_index", "areal_density",
+     "cell_volume", "mass_ratio", "mass_per_mole", "sedimentation", "per_high_field", "temperature")
+)  # fmt: skip
+"""Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
+UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "mm[Hg]": "blood_pressure"}
+REACH = 9
+"""Tokens between a concept and a number without a unit."""
+
+
+@lru_cache(maxsize=4096)
+def fits(concept: str, unit: str | None) -> bool:
+    """Tell whether a unit measures a concept."""
+    if unit is None:
+        return True
+    lab = knowledge.labs().get(concept)
+    if lab is None:
+        return False
+    if concept == "blood_pressure":
+        return unit == "mm[Hg]"
+    if knowledge.convert(Decimal(1), unit, lab.unit, concept) is not None:
+        return True
+    found = find_unit(unit)
+    own = find_unit(lab.unit)
+    return found is not None and own is not None and found.dimension == own.dimension
+
+
+def home_unit(concept: str) -> str:
+    """Return a concept's conventional unit, "" where it has none."""
+    lab = knowledge.labs().get(concept)
+    return lab.unit if lab is not None else ""
+
+
+class Binder:
+    """Reads the numbers of one sentence."""
+
+    def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes) -> None:
+        self.document = document
+        self.number = number
+        self.sentence = sentence
+        self.scopes = scopes
+        self.owners = [ann for ann in sentence.anns if self._owns(ann)]
+        self.quantities = [ann for ann in sentence.anns if ann.layer == "quantity"]
+        self.drugs = [ann for ann in sentence.anns if ann.layer == "concept" and ann.value.drug and not ann.value.measurable]
+
+    @staticmethod
+    def _owns(ann: Ann) -> bool:
+        if ann.layer == "concept":
+            return bool(ann.value.measurable)
+        return ann.layer == "implied" and bool(ann.value.concept)
+
+    def read(self, carried: Ann | None = None) -> list[Measured]:
+        """Return the sentence's numbers as claims, in order."""
+        if not self.quantities:
+            return []
+        paired = self._pairs()
+        units = self._shared_units()
+        claims: list[Measured] = []
+        for index, ann in enumerate(self.quantities):
+            quantity: Quantity = replace(ann.value, unit=units[index]) if ann.value.unit is None else ann.value
+            owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
+            claim = self._claim(ann, quantity, owner)
+            if claim is not None:
+                claims.append(claim)
+        return self._series(claims)
+
+    # -- whose number -------------------------------------------------------------------------------------------
+
+    def _carry(self, carried: Ann | None, quantity: Quantity, index: int) -> Ann | None:
+        """A sentence that opens with the number of the concept named just before ("Today 5.6 mmol/L.")."""
+        if carried is None or self.owners or index or quantity.unit is None:
+            return None
+        return carried if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS else None
+
+    def _pairs(self) -> dict[int, Ann]:
+        """Match "A and B are 88 and 142 respectively", "Na/K 138/4.2" in order."""
+        found: dict[int, Ann] = {}
+        for run in self._runs(self.owners):
+            if len(run) < 2:
+                continue
+            after = [ann for ann in self.quantities if ann.start >= run[-1].end]
+            if len(after) < len(run):
+                continue
+            chain = next((r for r in self._runs(after) if r[0] is after[0]), [])
+            if after[0].start - run[-1].end <= 4 and len(chain) == len(run):
+                found.update({q.start: o for q, o in zip(chain, run, strict=True)})
+        return found
+
+    def _runs(self, anns: list[Ann]) -> Iterator[list[Ann]]:
+        """Yield maximal runs of annotations that only connectors separate."""
+        run: list[Ann] = []
+        for ann in anns:
+            if run and all(self.document.tokens[i].key in CONNECTORS for i in range(run[-1].end, ann.start)) and ann.start - run[-1].end <= 3:
+                run.append(ann)
+            else:
+                if run:
+                    yield run
+                run = [ann]
+        if run:
+            yield run
+
+    def _shared_units(self) -> list[str | None]:
+        """Give a number without a unit the unit of the next number it forms a list or series with."""
+        units: list[str | None] = [ann.value.unit for ann in self.quantities]
+        for index in range(len(units) - 2, -1, -1):
+            if units[index] is None and units[index + 1] is not None:
+                here, following = self.quantities[index], self.quantities[index + 1]
+                blocked = any(ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs))
+                close = following.start - here.end <= 7
+                if close and not blocked and following.value.dimension not in ("mass", "volume"):
+                    units[index] = units[index + 1]
+        for index in range(1, len(units)):
+            if units[index] is None and units[index - 1] is not None:
+                here, before = self.quantities[index], self.quantities[index - 1]
+                if here.start - before.end <= 2 and not any(before.end <= ann.start < here.start for ann in (*self.owners, *self.drugs)):
+                    units[index] = units[index - 1] if before.value.dimension not in DOSE_DIMENSIONS else None
+        return units
+
+    def _owner(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
+        before = [o for o in self.owners if o.end <= ann.start]
+        after = [o for o in self.owners if o.start >= ann.end]
+        drug = next((d for d in reversed(self.drugs) if d.end <= ann.start), None)
+        following = after[0] if after else None
+        if following is not None and self._follows(ann, following, quantity):
+            clause = self.document.clause
+            if not before or clause[before[-1].start] != clause[ann.start] or not self._free(before[-1], ann, quantity):
+                return following
+        for owner in reversed(before):
+            if drug is not None and drug.start > owner.start and (quantity.unit is None or quantity.dimension in DOSE_DIMENSIONS):
+                return None
+            if not any(fits(one, quantity.unit) for one in ids_of(owner)):
+                if quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction":
+                    return owner if owner is before[-1] and self._adjacent(owner, ann) else None
+                if owner is before[-1] and self.document.clause[owner.start] == self.document.clause[ann.start]:
+                    return owner
+                continue
+            if quantity.unit is None and not self._near(owner, ann, index):
+                return None
+            if quantity.dimension in DOSE_DIMENSIONS and self._act_between(owner, ann):
+                return None
+            return owner
+        return None
+
+    def _adjacent(self, owner: Ann, ann: Ann) -> bool:
+        return ann.start - owner.end <= 3
+
+    def _free(self, owner: Ann, ann: Ann, quantity: Quantity) -> bool:
+        """Tell whether a concept before has no number of its own yet and could own this one."""
+        taken = any(owner.end <= q.start < ann.start for q in self.quantities)
+        return not taken and any(fits(one, quantity.unit) for one in ids_of(owner))
+
+    def _follows(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
+        """"4.1 mmol/L of lactate", "4.1mmol/L这个乳酸", "98% SpO2"."""
+        gap = [self.document.tokens[i].key for i in range(ann.end, owner.start)]
+        if len(gap) > 3 or any(key in "，,;；。(" for key in gap):
+            return False
+        joined = all(key in ("of", "for", "the", "a", "这", "个", "的", "是", "这个", "is", "was", "serum") for key in gap)
+        taken = any(q.start >= owner.end and q.start - owner.end <= 3 for q in self.quantities)
+        return joined and any(fits(one, quantity.unit) for one in ids_of(owner)) and (bool(gap) or not taken)
+
+    def _near(self, owner: Ann, ann: Ann, index: int) -> bool:
+        previous = self.quantities[index - 1] if index else None
+        begin = max(owner.end, previous.end if previous is not None else 0)
+        if ann.start - begin > REACH:
+            return False
+        return not self._act_between(owner, ann, begin)
+
+    def _act_between(self, owner: Ann, ann: Ann, begin: int | None = None) -> bool:
+        start = owner.end if begin is None else begin
+        return any(
+            a.kind in ("recheck", "order", "start", "refer", "hold", "continue", "increase", "reduce") and self.document.tokens[a.start].key not in WEAK_ACTS
+            and not any(s.start == a.start for s in self.sentence.within(a.start, a.end + 4, "state"))
+            for a in self.sentence.within(start, ann.start, "act")
+        )
+
+    # -- what the number is ---------------------------------------------------------------------------------------
+
+    def _claim(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> Measured | None:
+        ids = ids_of(owner) if owner is not None else ()
+        if owner is None:
+            if quantity.shape == "pair":
+                ids = ("blood_pressure",)
+            elif quantity.unit in UNIT_OWNERS and quantity.unit != "mm[Hg]":
+                ids = (UNIT_OWNERS[quantity.unit],)
+            elif quantity.dimension not in OPEN_DIMENSIONS:
+                return None
+        if quantity.shape == "pair" and ids and not set(ids) & {"blood_pressure", "systolic_bp", "diastolic_bp"}:
+            if quantity.unit not in (None, "mm[Hg]"):
+                return None
+            ids = ("blood_pressure",)
+        flags = self.scopes.flags(ann.start, ann.end)
+        comparator = self._comparator(ann)
+        role = self._role(ann, quantity, flags, comparator, owner)
+        concept = ids[0] if ids else self._words(ann)
+        fitting = next((one for one in ids if fits(one, quantity.unit)), None)
+        concept = fitting or concept
+        return Measured(
+            concept=concept, concepts=ids, value=quantity.text, unit=quantity.unit if quantity.unit is not None else home_unit(concept),
+            time=self._time(ann, flags), span=self.document.span(owner.start if owner and owner.start < ann.start and ann.start - owner.end < 12 else ann.start, ann.end),
+            role=role, comparator=comparator, values=quantity.values, shape=quantity.shape, old=self._old(ann, flags),
+            stated_unit=quantity.unit is not None, token=ann.start, clause=self.document.clause[ann.start], sentence=self.number, flags=flags,
+        )  # fmt: skip
+
+    def _words(self, ann: Ann) -> str:
+        """Name an unknown concept by the words before its number."""
+        words = []
+        for index in range(ann.start - 1, max(self.sentence.start - 1, ann.start - 7), -1):
+            token = self.document.tokens[index]
+            if token.kind not in "wc":
+                if words:
+                    break
+                continue
+            words.append(token.fold)
+        return " ".join(reversed(words)) or "?"
+
+    def _comparator(self, ann: Ann) -> str:
+        """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
+        tokens = self.document.tokens
+        for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
+            if cue.kind not in ("above", "below"):
+                continue
+            gap = [tokens[i].key for i in range(cue.end, ann.start)]
+            filler = all(k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True))
+            if filler:
+                return self._side(cue)
+        for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
+            if cue.kind in ("above", "below") and cue.start == ann.end and tokens[cue.start].kind == "c" and self.document.text(cue.start, cue.end) in AFTER:
+                return cue.kind
+        return ""
+
+    def _target_word(self, index: int) -> bool:
+        return any(m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx") for m in self.scopes.mods)
+
+    def _side(self, cue: Ann) -> str:
+        """Return the side a comparison names: "not above" is below."""
+        tokens = self.document.tokens
+        text = self.document.text(cue.start, cue.end).lower()
+        if text in ("within", "up to"):
+            return ""
+        before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
+        flipped = any(key in ("not", "n't", "never", "isn't", "不", "未", "非", "没") for key in before)
+        if flipped:
+            return "below" if cue.kind == "above" else "above"
+        return cue.kind
+
+    def _role(self, ann: Ann, quantity: Quantity, flags: Flags, comparator: str, owner: Ann | None) -> str:
+        if flags.family or flags.other:
+            return "other"
+        if self._reference(ann, quantity, owner):
+            return "reference"
+        if self._targeted(ann):
+            return "bound" if comparator else "target"
+        if comparator:
+            return "bound"
+        if flags.hypothetical or flags.asked or flags.general:
+            return "hypothetical"
+        if self._delta(ann):
+            return "delta"
+        if flags.future and not flags.now:
+            return "forecast"
+        if flags.hedged and self._listed(ann):
+            return "hypothetical"
+        if flags.negated:
+            return "negated"
+        if quantity.shape == "range":
+            return "range"
+        return "measured"
+
+    def _listed(self, ann: Ann) -> bool:
+        return True
+
+    def _reference(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> bool:
+        tokens = self.document.tokens
+        before = tokens[ann.start - 1].raw if ann.start > self.sentence.start else ""
+        if quantity.shape == "range" and before in "([（":
+            return True
+        clause = self.document.clause
+        for mod in self.scopes.mods:
+            if mod.kind != "reference" or clause[mod.start] != clause[ann.start]:
+                continue
+            text = self.document.text(mod.start, mod.end).lower()
+            if text == "normal" and quantity.shape != "range":
+                continue
+            if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
+                continue
+            return mod.end <= ann.start
+        return False
+
+    def _targeted(self, ann: Ann) -> bool:
+        tokens, clause = self.document.tokens, self.document.clause
+        for mod in self.scopes.mods:
+            if mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]:
+                if not any(mod.end <= o.start < ann.start for o in self.owners) or self.document.text(mod.start, mod.end).lower() in KEEPERS:
+                    return True
+            if mod.kind in ("target", "criterion") and ann.end <= mod.start <= ann.end + 2 and clause[mod.start] == clause[ann.start]:
+                gap = [tokens[i].key for i in range(ann.end, mod.start)]
+                if all(k in ("的", "diagnostic", "treatment") for k in gap):
+                    return True
+        return False
+
+    def _delta(self, ann: Ann) -> bool:
+        return any(mod.kind == "delta" and 0 <= ann.start - mod.end <= 1 for mod in self.scopes.mods)
+
+    def _time(self, ann: Ann, flags: Flags) -> str:
+        clause = self.document.clause
+        for time in self.sentence.of("time"):
+            if clause[time.start] == clause[ann.start]:
+                return self.document.text(time.start, time.end).lower()
+        if flags.now:
+            return "now"
+        return ""
+
+    def _old(self, ann: Ann, flags: Flags) -> bool:
+        """Tell whether words near the number date it before now."""
+        tokens = self.document.tokens
+        previous = [q for q in self.quantities if q.end <= ann.start]
+        following = [q for q in self.quantities if q.start >= ann.end]
+        left = previous[-1].end if previous else self.sentence.start
+        right = following[0].start if following else self.sentence.end
+        clause = self.document.clause
+        near = [m for m in self.scopes.mods if m.kind in ("past", "now") and (left <= m.start < right) and abs(clause[m.start] - clause[ann.start]) <= 1]
+        after = [m for m in near if m.start >= ann.end and clause[m.start] == clause[ann.start] and m.start - ann.end <= 4]
+        before = [m for m in near if m.end <= ann.start]
+        nearest = after[:1] if after and not before else before[-1:]
+        if nearest and nearest[0].kind == "past":
+            text = self.document.text(nearest[0].start, nearest[0].end).lower()
+            if text in ("was", "were"):
+                inside = ann.start > self.sentence.start and any(tokens[i].raw in "(（" for i in range(max(self.sentence.start, ann.start - 4), ann.start))
+                return inside or any(mod.kind == "past" and mod is not nearest[0] for mod in near)
+            return True
+        return False
+
+    # -- series -----------------------------------------------------------------------------------------------------
+
+    def _series(self, claims: list[Measured]) -> list[Measured]:
+        """Mark from–to pairs and arrow or slash series: all but the last are old, and their order is known."""
+        out = list(claims)
+        index = 0
+        while index < len(out):
+            run = [index]
+            while run[-1] + 1 < len(out) and self._joined(out[run[-1]], out[run[-1] + 1]):
+                run.append(run[-1] + 1)
+            if len(run) > 1:
+                newest = self._newest(out, run)
+                for position in run:
+                    role = "measured" if out[position].role in ("measured", "negated") else out[position].role
+                    out[position] = replace(out[position], old=position != newest, series=out[run[0]].token, role=role)
+            index = run[-1] + 1
+        return out
+
+    def _joined(self, one: Measured, other: Measured) -> bool:
+        if one.concept != other.concept or other.role not in ("measured", "range") or one.role not in ("measured", "range"):
+            return False
+        gap = [self.document.tokens[i].key for i in range(one.token + 1, other.token)]
+        return len(gap) <= 14 and any(key in ARROWS for key in gap)
+
+    def _newest(self, claims: list[Measured], run: list[int]) -> int:
+        """Return which member of a series is the latest: the last, unless "to X from Y"."""
+        first, last = claims[run[0]], claims[run[-1]]
+        gap = [self.document.tokens[i].key for i in range(first.token, last.token)]
+        if "from" in gap and len(run) == 2:
+            return run[0]
+        return run[-1]
+
+
+ARROWS = frozenset(("to", "→", ">", "then", "from", "至", "到", "升", "降", "涨", "增", "减", "now", "跌", "掉"))
+FILLER = frozenset(("the", "a", "an", "of", "his", "her", "about", "已", "了", "约", "其", "-", "=", ">", "than", "or", "equal", "to"))
+AFTER = frozenset(("以上", "以下", "以内"))
+KEEPERS = frozenset(("aim for", "aim", "keep", "控制在", "维持在", "放宽到", "放宽至", "保持在", "target", "goal", "aiming", "maintain", "目标"))
+WEAK_ACTS = frozenset(("see", "do", "add", "test", "call", "run", "take", "to", "another", "up", "stays", "stay", "no", "行", "做", "看", "请", "加", "用", "上", "补", "开", "测", "转", "升", "降", "减", "维", "达", "稳", "持", "增"))  # fmt: skip
+
+
+def ids_of(ann: Ann) -> tuple[str, ...]:
+    """Return the measurable ids of an owner annotation."""
+    if isinstance(ann.value, State):
+        return (ann.value.concept,)
+    value: Named = ann.value
+    labs = knowledge.labs()
+    return tuple(one for one in value.ids if one in labs)
+
+
+__all__ = ["Binder", "fits", "home_unit", "ids_of", "named"]

@@ -1,0 +1,37 @@
+"""Reads what an answer asserts, denies or only names."""
+
+from __future__ import annotations
+
+from .annotate import Named, State
+from .claims import MentionClaim
+from .document import Document, Sentence
+from .scope import Scopes
+
+NAMES = frozenset(("condition", "finding", "drug", "drug_class", "procedure", "service", "lab", "vital"))
+
+
+def read_mentions(document: Document, number: int, sentence: Sentence, scopes: Scopes) -> list[MentionClaim]:
+    """Return every naming of a concept in a sentence with its polarity ("" where it is no claim)."""
+    claims: list[MentionClaim] = []
+    for ann in sentence.anns:
+        if ann.layer == "concept":
+            value: Named = ann.value
+            ids, kind, said = value.ids, _kind(value), "present"
+        elif ann.layer == "implied" and isinstance(ann.value, State) and ann.value.mention:
+            ids, kind, said = (ann.value.mention,), "finding", ann.value.polarity
+        else:
+            continue
+        flags = scopes.flags(ann.start, ann.end)
+        polarity = ""
+        if flags.claimed:
+            polarity = ("absent" if said == "present" else "present") if flags.negated else said
+        span = document.span(ann.start, ann.end)
+        claims.append(MentionClaim(ids[0], ids, kind, polarity, flags, span, ann.start, ann.end, number))
+    return claims
+
+
+def _kind(value: Named) -> str:
+    for kind in ("drug", "drug_class", "condition", "finding", "procedure", "service", "lab", "vital"):
+        if kind in value.kinds:
+            return kind
+    return ""

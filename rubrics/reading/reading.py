@@ -1,0 +1,114 @@
+"""One answer, read once: its typed claims with spans, and look-ups by concept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
+
+from .acts import ActReader
+from .annotate import annotate
+from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
+from .document import Ann, Document, Sentence
+from .measure import Binder
+from .mentions import read_mentions
+from .scope import Scopes
+from .status import StateReader, trends_of
+from .tables import read_row
+
+MAX_CHARACTERS = 60_000
+"""A longer answer is not read: every check of it is unreadable, and says so."""
+
+
+class Reading:
+    """What an answer claims. Made by `read`; every list is in the order of the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.too_long = len(text) > MAX_CHARACTERS
+        self.document: Document = annotate("" if self.too_long else text)
+        self.scopes: list[Scopes] = []
+        self._values: list[Measured] = []
+        self._states: list[StatusClaim] = []
+        self._acts: list[ActClaim] = []
+        self._names: list[MentionClaim] = []
+        measure: Ann | None = None
+        drug: Ann | None = None
+        for number, sentence in enumerate(self.document.sentences):
+            scopes = Scopes(self.document, sentence)
+            self.scopes.append(scopes)
+            self._read(number, sentence, scopes, measure, drug)
+            for ann in sentence.anns:
+                if Binder._owns(ann):
+                    measure = ann
+                if ann.layer == "concept" and ann.value.drug:
+                    drug = ann
+
+    def _read(self, number: int, sentence: Sentence, scopes: Scopes, measure: Ann | None, drug: Ann | None) -> None:
+        if sentence.row:
+            values, states = read_row(self.document, number, sentence, scopes)
+        else:
+            values = Binder(self.document, number, sentence, scopes).read(measure)
+            states = StateReader(self.document, number, sentence, scopes, measure).read()
+        self._values.extend(values)
+        self._states.extend(states)
+        self._names.extend(read_mentions(self.document, number, sentence, scopes))
+        self._acts.extend(ActReader(self.document, number, sentence, scopes, drug).read())
+
+    # -- everything, for checks -------------------------------------------------------------------------------------
+
+    @property
+    def values(self) -> list[Measured]:
+        """Every number bound to a concept, in any role."""
+        return self._values
+
+    @property
+    def states(self) -> list[StatusClaim]:
+        """Every status word bound to a concept, flags and all."""
+        return self._states
+
+    @property
+    def names(self) -> list[MentionClaim]:
+        """Every naming of a concept, claims or not."""
+        return self._names
+
+    @property
+    def advice(self) -> list[ActClaim]:
+        """Every act, advised or not."""
+        return self._acts
+
+    @cached_property
+    def _trends(self) -> list[TrendClaim]:
+        return trends_of(self.document, self._values, self._states)
+
+    # -- claims, for limits -------------------------------------------------------------------------------------------
+
+    def measured(self) -> tuple[Measured, ...]:
+        """Return the measurements claimed for this patient."""
+        return tuple(m for m in self._values if m.role in ("measured", "range"))
+
+    def statuses(self) -> tuple[StatusClaim, ...]:
+        """Return the statuses claimed now."""
+        return tuple(s for s in self._states if s.flags.claimed and not s.flags.negated and not (s.flags.past and not s.flags.now))
+
+    def acts(self) -> tuple[ActClaim, ...]:
+        """Return the acts advised, on named targets."""
+        return tuple(a for a in self._acts if a.advised and a.target and not a.implied)
+
+    def mentions(self) -> tuple[MentionClaim, ...]:
+        """Return the conditions and findings asserted or denied."""
+        return tuple(n for n in self._names if n.polarity and n.kind in ("condition", "finding"))
+
+    def trends(self) -> tuple[TrendClaim, ...]:
+        """Return the movements claimed."""
+        return tuple(t for t in self._trends if t.flags.claimed and not t.flags.negated)
+
+    def values_of(self, concepts: Iterable[str]) -> Iterator[Measured]:
+        """Yield the numbers of any of `concepts`."""
+        wanted = set(concepts)
+        return (m for m in self._values if m.concept in wanted or wanted & set(m.concepts))
+
+
+@lru_cache(maxsize=256)
+def read(text: str, language: str | None = None) -> Reading:
+    """Read an answer. Both languages are always read; `language` only says which one was asked for."""
+    return Reading(text)

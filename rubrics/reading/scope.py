@@ -1,0 +1,252 @@
+"""How far negation, doubt, conditions and other people reach: the flags of a place in a sentence."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from .claims import Flags
+from .document import CONTRAST, Ann, Document, Sentence
+
+SHORT_NEGATIONS = frozenset(("不", "未", "非", "没", "别", "勿"))
+NEAR = 4
+"""Tokens that a bare Chinese negation may stand before what it negates."""
+FAR = 12
+BACK = 7
+LIST_MARKS = frozenset((",", "、", "，", "/", "and", "or", "nor", "及", "和", "或", "与", "、"))
+PREDICATES = frozenset(
+    ("is", "are", "was", "were", "has", "have", "had", "he", "she", "they", "it", "we", "i", "which", "who", "reports", "will", "can", "should", "so", "then", "due", "because")
+)  # fmt: skip
+STRONG_CONDITIONS = frozenset(
+    ("if", "unless", "in case", "in case of", "only if", "若", "如果", "如", "一旦", "倘若", "假如", "要是", "万一", "的话", "除非", "只有", "倘", "assuming", "in the event of", "复查后若")
+)  # fmt: skip
+
+
+class Scopes:
+    """The modifiers of one sentence, asked for one place at a time."""
+
+    def __init__(self, document: Document, sentence: Sentence) -> None:
+        self.document = document
+        self.sentence = sentence
+        self.mods = list(sentence.of("modifier"))
+        self.sources = list(sentence.of("source"))
+        self.concepts = [ann for ann in sentence.anns if ann.layer == "concept"]
+        self.plain = not self.mods and not self.sources and not sentence.question
+
+    def flags(self, start: int, end: int) -> Flags:
+        """Return the flags of tokens [start, end)."""
+        if self.plain:
+            return Flags()
+        negated, resolved = self._negated(start, end)
+        return Flags(
+            negated=negated,
+            resolved=resolved,
+            hedged=self._doubted(start, end),
+            asked=self._asked(start, end) or self.sentence.question,
+            hypothetical=self.conditional(start) == "inside",
+            general=self._in_clause(start, "general"),
+            family=self._person(start, "family"),
+            other=self._other(start),
+            past=self._timed(start, "past"),
+            now=self._timed(start, "now"),
+            future=self._before_in_clause(start, "future"),
+            chart=self._source(start) == "chart",
+            patient=self._source(start) == "patient",
+            relative=self._source(start) == "family",
+        )
+
+    # -- negation and doubt -------------------------------------------------------------------------------------
+
+    def _negated(self, start: int, end: int) -> tuple[bool, bool]:
+        forward = backward = False
+        resolved = False
+        for mod in self.mods:
+            if mod.kind == "neg" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
+                forward = not forward
+            elif mod.kind == "neg_back" and mod.start >= end and self._reached_back(mod, end) and self._points_back(mod):
+                backward = True
+                resolved = resolved or self._text(mod) in RESOLVED
+        return forward or backward, resolved
+
+    def _points_back(self, mod: Ann) -> bool:
+        """A cue that works in both directions points back where no concept follows it in its clause."""
+        both = [m for m in self.mods if m.start == mod.start and m.end == mod.end]
+        kinds = {m.kind for m in both}
+        if not {"neg", "neg_back"} <= kinds and not {"hedge", "hedge_back"} <= kinds:
+            return mod.kind.endswith("_back")
+        clause = self.document.clause
+        return not any(
+            ann.start >= mod.end and clause[ann.start] == clause[mod.end - 1] and ann.start - mod.end < BACK for ann in self.concepts
+        )
+
+    def _reaches(self, mod: Ann, start: int) -> bool:
+        """Tell whether a forward cue reaches `start`."""
+        tokens = self.document.tokens
+        text = self._text(mod)
+        if text in SHORT_NEGATIONS:
+            return start - mod.end <= NEAR and self.document.clause[start] == self.document.clause[mod.start]
+        distance = 0
+        position = mod.end
+        while position < start:
+            token = tokens[position]
+            key = token.key
+            if key in CONTRAST or key in ";；:：。|" or (key in PREDICATES and position > mod.end):
+                return False
+            if key == "，" and not self._bare_item(position + 1):
+                return False
+            if key == "," and not self._list_item(position + 1):
+                return False
+            distance = 0 if key in LIST_MARKS else distance + 1
+            if distance > FAR:
+                return False
+            position += 1
+        return True
+
+    def _bare_item(self, position: int) -> bool:
+        """Tell whether the clause from `position` holds a concept and next to nothing else."""
+        clause = self.document.clause
+        if position >= len(clause):
+            return False
+        number, covered, length = clause[position], 0, 0
+        for ann in self.concepts:
+            if clause[ann.start] == number:
+                covered += ann.end - ann.start
+        while position + length < self.sentence.end and clause[position + length] == number:
+            length += 1
+        return covered > 0 and length - covered <= 2
+
+    def _list_item(self, position: int) -> bool:
+        """Tell whether the clause from `position` may continue a list: no verb, number, act or new negation in it."""
+        clause = self.document.clause
+        if position >= self.sentence.end:
+            return False
+        number = clause[position]
+        end = position
+        while end < self.sentence.end and clause[end] == number:
+            if self.document.tokens[end].key in PREDICATES:
+                return False
+            end += 1
+        return not any(self.sentence.within(position, end, "act")) and not any(self.sentence.within(position, end, "quantity"))
+
+    def _reached_back(self, mod: Ann, end: int) -> bool:
+        """Tell whether a backward cue reaches what ends at `end`."""
+        tokens = self.document.tokens
+        distance = 0
+        for position in range(end, mod.start):
+            key = tokens[position].key
+            if key in CONTRAST or key in "，;；。|(":
+                return False
+            if key == "," and not self._list_item(position + 1):
+                return False
+            distance = 0 if key in LIST_MARKS else distance + 1
+            if distance > BACK:
+                return False
+        between = [a for a in self.concepts if a.start >= end and a.end <= mod.start]
+        return not between or all(tokens[p].key in LIST_MARKS or any(a.start <= p < a.end for a in between) for p in range(end, between[-1].end))
+
+    def _doubted(self, start: int, end: int) -> bool:
+        clause = self.document.clause
+        for mod in self.mods:
+            if mod.kind == "hedge" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
+                return True
+            if mod.kind == "hedge_back" and mod.start >= end and self._points_back(mod):
+                if self._reached_back(mod, end) or clause[mod.start] == clause[start]:
+                    return True
+        return False
+
+    def _asked(self, start: int, end: int) -> bool:
+        return any(mod.kind == "ask" and mod.end <= start and self._ask_reaches(mod, start) for mod in self.mods)
+
+    def _ask_reaches(self, mod: Ann, start: int) -> bool:
+        tokens = self.document.tokens
+        for position in range(mod.end, start):
+            key = tokens[position].key
+            if key in ";；。" or key in CONTRAST or (key in ",，" and not (self._list_item(position + 1) or self._bare_item(position + 1))):
+                return False
+        return True
+
+    # -- conditions -----------------------------------------------------------------------------------------------
+
+    def conditional(self, at: int) -> str:
+        """Return "inside" a condition, "after" for what it decides, or ""."""
+        tokens, clause = self.document.tokens, self.document.clause
+        result = ""
+        for mod in self.mods:
+            if mod.kind != "cond":
+                continue
+            text = self._text(mod)
+            stop = mod.end
+            while stop < self.sentence.end and tokens[stop].key not in ",，;；:)" and tokens[stop].key != "but":
+                stop += 1
+            begin = mod.start
+            if text in ("时再", "的话", "前提下", "的前提下"):
+                begin = next(i for i in range(mod.start, -1, -1) if i == self.sentence.start or clause[i - 1] != clause[mod.start])
+                stop = mod.end
+            if begin <= at < stop:
+                return "inside"
+            strong = text in STRONG_CONDITIONS or text.startswith("should")
+            first = mod.start == self.sentence.start or clause[mod.start - 1] != clause[mod.start] or tokens[mod.start].kind == "c"
+            if strong and (at >= stop and first or at < mod.start and self._same_main(at, mod.start)):
+                result = "after"
+        return result
+
+    def _same_main(self, at: int, cue: int) -> bool:
+        """Tell whether a condition that follows belongs to what stands at `at`: no full clause between them."""
+        tokens = self.document.tokens
+        return not any(tokens[i].key in ";；" or tokens[i].key in CONTRAST for i in range(at, cue)) and self._clause_distance(at, cue) <= 1
+
+    def _clause_distance(self, one: int, other: int) -> int:
+        return abs(self.document.clause[one] - self.document.clause[other])
+
+    # -- people and time ----------------------------------------------------------------------------------------
+
+    def _person(self, start: int, kind: str) -> bool:
+        """From the relative to the end of the sentence or to the patient, whichever comes first."""
+        last = None
+        for mod in self.mods:
+            if mod.start > start:
+                break
+            if mod.kind == kind and not any(s.kind == "family" and s.start <= mod.start < s.end for s in self.sources):
+                last = mod
+            elif mod.kind == "self":
+                last = None
+        if last is None:
+            return False
+        text = self.document.text(last.end, self.sentence.end)
+        return not text.lower().strip().startswith(("reports", "says")) and " so does " not in text and " so has " not in text
+
+    def _other(self, start: int) -> bool:
+        people = [mod for mod in self.mods if mod.kind in ("other", "self")]
+        others = [mod for mod in people if mod.kind == "other"]
+        if not others:
+            return False
+        after = [mod for mod in people if mod.start >= others[-1].end and mod.kind == "self"]
+        before = [mod for mod in people if mod.end <= others[0].start and mod.kind == "self" and mod.end <= start]
+        return not (after and start >= after[0].start) and not before
+
+    def _timed(self, start: int, kind: str) -> bool:
+        return self._in_clause(start, kind, weak=False)
+
+    def _in_clause(self, start: int, kind: str, *, weak: bool = True) -> bool:
+        clause = self.document.clause
+        return any(
+            mod.kind == kind and clause[mod.start] == clause[start] and (weak or self._text(mod) not in WEAK_PAST) for mod in self.mods
+        )
+
+    def _before_in_clause(self, start: int, kind: str) -> bool:
+        clause = self.document.clause
+        return any(mod.kind == kind and clause[mod.start] == clause[start] and mod.start <= start for mod in self.mods)
+
+    def _source(self, start: int) -> str:
+        """Who says it: the last source named before, or a source in the same clause."""
+        if not self.sources:
+            return ""
+        starts = [ann.start for ann in self.sources]
+        index = bisect_right(starts, start) - 1
+        return self.sources[max(index, 0)].kind
+
+    def _text(self, ann: Ann) -> str:
+        return self.document.text(ann.start, ann.end).lower()
+
+
+WEAK_PAST = frozenset(("was", "were", "before", "prior", "earlier", "old", "baseline", "at baseline"))
+RESOLVED = frozenset(("resolved", "corrected", "is gone", "are gone", "已纠正", "已缓解", "已消失", "已愈", "消失", "已恢复", "has resolved", "have resolved", "has cleared", "has settled", "have settled", "has gone"))  # fmt: skip

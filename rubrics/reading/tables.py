@@ -1,0 +1,74 @@
+"""Reads a row of a table: the first cell names the concept, column heads say what the others are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .claims import Measured, StatusClaim
+from .cues import load_json
+from .document import Ann, Document, Sentence
+from .measure import Binder, ids_of
+from .scope import Scopes
+from .status import STATUSES
+
+
+def read_row(document: Document, number: int, sentence: Sentence, scopes: Scopes) -> tuple[list[Measured], list[StatusClaim]]:
+    """Return the numbers and the states of one table row."""
+    owner = next((ann for ann in sentence.anns if Binder._owns(ann)), None)
+    binder = Binder(document, number, sentence, scopes)
+    values = []
+    for ann in binder.quantities:
+        head = _head(sentence, ann)
+        first = ann.start < sentence.row[0][2] if sentence.row else False
+        claim = binder._claim(ann, ann.value, owner) if owner is None or not any(o is not owner and o.end <= ann.start for o in binder.owners) else binder._claim(ann, ann.value, binder.owners[-1])
+        if claim is None:
+            continue
+        kind = _column(head)
+        if kind in ("reference", "criterion"):
+            claim = replace(claim, role="reference" if kind == "reference" else "bound")
+        elif claim.shape == "range" and kind != "value":
+            claim = replace(claim, role="reference")
+        elif first and claim.role == "measured":
+            claim = replace(claim, role="bound")
+        values.append(claim)
+    measured = [index for index, claim in enumerate(values) if claim.role == "measured"]
+    if len(measured) > 1 and owner is not None:
+        for index in measured[:-1]:
+            values[index] = replace(values[index], old=True, series=values[measured[0]].token)
+        values[measured[-1]] = replace(values[measured[-1]], series=values[measured[0]].token)
+        values = _units(values, sentence, document, binder)
+    states = []
+    if owner is not None:
+        ids = ids_of(owner)
+        for ann in sentence.anns:
+            if ann.layer == "state" and ann.kind in STATUSES and ann.start >= owner.end and _column(_head(sentence, ann)) not in ("reference", "criterion"):
+                states.append(StatusClaim(ids[0], ids, ann.kind, scopes.flags(ann.start, ann.end), document.span(ann.start, ann.end), ann.start, number))
+    return values, states
+
+
+def _units(values: list[Measured], sentence: Sentence, document: Document, binder: Binder) -> list[Measured]:
+    return values
+
+
+def _head(sentence: Sentence, ann: Ann) -> str:
+    return next((head for head, start, end in sentence.row if start <= ann.start < end), "")
+
+
+def _column(head: str) -> str:
+    """Return what a column holds: value, reference, criterion, flag, verdict or ""."""
+    for kind, words in load_columns().items():
+        if any(word in head for word in words):
+            return kind
+    return ""
+
+
+def load_columns() -> dict[str, tuple[str, ...]]:
+    """Return the column words of `data/columns.json`."""
+    global _columns
+    if _columns is None:
+        content = load_json("columns.json")
+        _columns = {kind: tuple(words) for kind, words in content["columns"].items()}
+    return _columns
+
+
+_columns: dict[str, tuple[str, ...]] | None = None
