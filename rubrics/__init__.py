@@ -3,6 +3,20 @@
 from __future__ import annotations
 
 from .evidence import Evidence, TurnTrace
+from .metrics import (
+    TurnResult,
+    bootstrap,
+    breakdown,
+    breakdowns,
+    deltas,
+    mean_rubric_score,
+    pass_at_k,
+    pass_curve,
+    pass_hat_k,
+    pass_session,
+    pass_turn,
+    summarise,
+)
 from .rubric import (
     CallRecord,
     Check,
@@ -29,15 +43,27 @@ __all__ = [
     "ReplyRecord",
     "Span",
     "Text",
+    "TurnResult",
     "TurnScore",
     "TurnSpec",
     "TurnTrace",
     "Verdict",
     "WriteRecord",
+    "bootstrap",
+    "breakdown",
+    "breakdowns",
     "check_answer",
+    "deltas",
     "is_guard",
     "judge_items",
+    "mean_rubric_score",
+    "pass_at_k",
+    "pass_curve",
+    "pass_hat_k",
+    "pass_session",
+    "pass_turn",
     "score",
     "settle",
+    "summarise",
     "validate_spec",
 ]
