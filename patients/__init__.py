@@ -9,6 +9,7 @@ from .errors import DataError, UsageError, WardroundError
 from .facts import Measurement, measurements
 from .fhir import validate
 from .interview import Fact, Interview, Persona, Reply, Words
+from .loading import load_charts
 from .overlay import InvalidResource, Overlay
 from .rng import Stream
 from .rows import COLUMNS
@@ -56,6 +57,7 @@ __all__ = [
     "find_tool",
     "format_instant",
     "interview_problems",
+    "load_charts",
     "measurements",
     "parse_instant",
     "parse_period",

@@ -1,6 +1,6 @@
 """The form of a ward file: one hand-authored synthetic patient as JSON, `format: "wardround.ward/1"`.
 
-Every instant is a FHIR dateTime in UTC. Lab and drug names are keys of `data/catalog.json`.
+Every instant is a FHIR dateTime in UTC. Lab and vital names are keys of `data/catalog.json`; drugs are concept ids.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class LabKind(_Frozen):
     """None where no source confirmed a code."""
     unit: str = ""
     """UCUM; "" for none."""
+    display: str | None = None
+    """How the ward writes the unit, where that is not UCUM."""
     low: str | None = None
     high: str | None = None
     low_female: str | None = None
@@ -39,20 +41,12 @@ class LabKind(_Frozen):
         return self.low_female or self.low, self.high_female or self.high
 
 
-class DrugNames(_Frozen):
-    """Every word that would give a drug away; the tests hold replies against them."""
-
-    en: tuple[str, ...]
-    zh: tuple[str, ...]
-
-
 class Catalog(_Frozen):
     """What the ward's files refer to by key."""
 
     format: Literal["wardround.ward-catalog/1"]
     labs: dict[str, LabKind]
     vitals: dict[str, LabKind]
-    drugs: dict[str, DrugNames]
 
 
 class EncounterRow(_Frozen):
@@ -105,6 +99,8 @@ class MedicationRow(_Frozen):
     start: str
     stop: str | None = None
     stop_reason: str | None = None
+    ended: Literal["completed", "stopped"] | None = None
+    """How it ended, where it has a `stop`."""
     encounter: str | None = None
     kind: Literal["home", "inpatient"]
     indication: str | None = None
@@ -129,6 +125,7 @@ class AllergyRow(_Frozen):
     substance: str
     reaction: str
     severity: Literal["mild", "moderate", "severe"]
+    category: Literal["medication", "food", "environment"] = "medication"
     recorded: str
 
 
@@ -138,7 +135,7 @@ class ProcedureRow(_Frozen):
     id: str
     name: str
     at: str
-    encounter: str
+    encounter: str | None = None
 
 
 class ReportRow(_Frozen):
