@@ -123,21 +123,23 @@ def said(fact: Fact, move: Move, plan: Plan, scenario: Scenario) -> str:
     words = pronouns(plan.view.sex)
     assert words is not None
     state = scenario.states[fact.state]
-    return state.say.format(drug=move.order.name, sub=words["they"], because=because(fact, words["they"]))
+    return state.say.format(drug=move.order.name, sub=words["they"], because=because(fact, words["they"], scenario))
 
 
-def because(fact: Fact, they: str) -> str:
+def because(fact: Fact, they: str, scenario: Scenario) -> str:
     """Return the patient's reason as a clause, "" where none was given."""
     if not fact.reason:
         return ""
-    if knowledge.lexicon().resolve(fact.reason) is not None or not fact.reason.split(" ")[0].endswith("s"):
-        return f" because of {reason_words(fact)}"
-    return f" because {they} {fact.reason}"
+    first = fact.reason.split(" ")[0]
+    clause = first.endswith(("s", "ed")) and not first.endswith("ss")
+    if knowledge.lexicon().resolve(fact.reason) is None and (clause or first in scenario.reason_verbs):
+        return f" because {they} {fact.reason}"
+    return f" because of {reason_words(fact)}"
 
 
 def reason_words(fact: Fact) -> str:
     """Return the reason's name: the concept's own where it is one, else the recorded words."""
-    concept = knowledge.lexicon().concepts.get(fact.reason or "")
+    concept = knowledge.lexicon().resolve(fact.reason or "")
     return concept.name.en.lower() if concept is not None else (fact.reason or "")
 
 

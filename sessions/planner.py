@@ -19,6 +19,7 @@ from .record import Order, Pair, Reading, RecordView, drug_of, plain
 from .scenario import Scenario
 
 Direction = Literal["rising", "falling", "stable"]
+Source = Literal["ehr", "patient", "mixed", "write"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Move:
     kind: str
     """Key of the scenario's phrases."""
     task: str
-    source: Literal["ehr", "patient", "mixed", "write"]
+    source: Source
     lab: Reading
     order: Order
     labs: tuple[Reading, ...] = ()
@@ -126,7 +127,9 @@ def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None
     if rule.act not in scenario.acts:
         return None
     for turn in scenario.adherence_rules:
-        if fact is not None and fact.state in turn.states and rule.act in turn.rule_acts:
+        if fact is None or fact.state not in turn.states or rule.act not in turn.rule_acts:
+            continue
+        if turn.reasons is None or fact.reason in turn.reasons:
             return Decision(turn.act, (rule.id, turn.id), pair, turn.finding, fact, turned=True)
     return Decision(rule.act, (rule.id,), pair, rule.finding.en, fact)
 
@@ -138,8 +141,9 @@ def coherent(pair: Pair, fact: Fact, scenario: Scenario) -> bool:
 
 
 def interviewable(order: Order, scenario: Scenario) -> bool:
-    """Tell whether patients take the drug themselves, so that asking about it makes sense."""
-    return order.route in scenario.routes.interviewable
+    """Tell whether patients take the drug themselves, in one fixed dose, so that asking about it makes sense."""
+    fixed = order.amount is not None and order.amount > 0 and order.unit.casefold() in scenario.dose_units
+    return fixed and not order.as_needed and order.route in scenario.routes.interviewable
 
 
 def trend_of(series: tuple[Reading, ...] | None, scenario: Scenario) -> Trend | None:
@@ -251,13 +255,13 @@ def _move(
     pair = decision.pair
     write = write_for(decision, scenario) if step == "write" else None
     kind = write.kind if write else step
-    source = scenario.sources.get(kind, "ehr")
-    fact = decision.fact if source in {"mixed", "patient"} else None
+    source: Source = scenario.sources.get(kind, "ehr")
+    # Where adherence turns the decision, the reason belongs to the answer even when the patient was asked earlier.
+    told = source in {"mixed", "patient"} or (step == "decide" and decision.turned)
+    fact = decision.fact if told else None
     move = Move(kind, scenario.tasks[kind], source, pair.reading, pair.order, fact=fact, write=write)
     if step.startswith("decide"):
         return replace(move, decision=decision)
-    if step in {"dose", "med_adherence"} and not pair.order.dose:
-        return None
     if step.startswith("trend"):
         trend = trend_of(view.series.get(pair.reading.lab), scenario)
         if trend is None:
@@ -288,14 +292,14 @@ def write_for(decision: Decision, scenario: Scenario) -> Write:
     """Return the write that carries a decision out."""
     order = decision.pair.order
     often = scenario.frequency_words.get(order.frequency.casefold())
-    complete = bool(order.dose and often and order.route in scenario.route_values and not order.as_needed)
+    complete = bool(often and order.route in scenario.route_values)
     act = decision.act
     if act in {"continue", "restart"} and complete:
         assert order.amount is not None
         return Write("prescribe", order.dose, f"{plain(order.amount * 2)} {order.unit}", often or "")
-    if act == "reduce" and complete and order.drug in scenario.halve:
+    if act in {"reduce", "ease"} and complete and order.drug in scenario.halve:
         assert order.amount is not None
         return Write("prescribe", f"{plain(order.amount / 2)} {order.unit}", order.dose, often or "")
     if act in {"hold", "stop"}:
         return Write("flag")
-    return Write("recheck", priority="routine" if act in {"continue", "restart"} else "urgent")
+    return Write("recheck", priority=scenario.acts[act].priority)

@@ -107,8 +107,11 @@ def plain(value: Decimal) -> str:
 
 
 def casual(name: str) -> str:
-    """Lower-case a name unless it is written in capitals ("INR", "eGFR", "HbA1c")."""
-    return " ".join(word if any(char.isupper() for char in word[1:]) else word.lower() for word in name.split(" "))
+    """Lower-case a name but for its words in capitals or with digits ("INR", "eGFR", "free T4")."""
+    kept = (
+        word if any(char.isupper() or char.isdigit() for char in word[1:]) else word.lower() for word in name.split(" ")
+    )
+    return " ".join(kept)
 
 
 def view_record(snapshot: Snapshot, encounter: str, types: tuple[str, ...]) -> RecordView:
@@ -159,7 +162,7 @@ def _labs(
         mine = {one.key for one, here in found[concept] if here}
         if not readings:
             left_out["lab without a numeric value"] += 1
-        elif readings[-1].at in clash:
+        elif max(clash, default=readings[0].at - 1) >= readings[-1].at:
             left_out["latest value is a tie"] += 1
         elif not mine.issuperset(readings[-1].keys):
             left_out["latest value is of another encounter"] += 1
@@ -244,7 +247,7 @@ def drug_of(text: str) -> str | None:
 
 
 def _order(drug: str, resource: dict[str, Any]) -> Order:
-    dosage = next(iter(resource.get("dosageInstruction", ())), {})
+    dosage: dict[str, Any] = next(iter(resource.get("dosageInstruction", ())), {})
     quantity = next(iter(dosage.get("doseAndRate", ())), {}).get("doseQuantity", {})
     value = quantity.get("value")
     timing = dosage.get("timing", {}).get("code", {})

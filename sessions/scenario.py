@@ -36,6 +36,8 @@ class ActRule(_Frozen):
     """Acts that count as this decision."""
     avoid: str
     """The act that would be dangerous instead."""
+    priority: Literal["routine", "urgent"]
+    """Of a repeat lab ordered on this decision."""
     target: Literal["drug", "lab"] = "drug"
     say: str
 
@@ -46,6 +48,8 @@ class AdherenceRule(_Frozen):
     id: str
     states: tuple[str, ...]
     rule_acts: tuple[str, ...]
+    reasons: tuple[str, ...] | None = None
+    """The patient's reasons it is for; None for any."""
     act: str
     finding: str
     source: str | None = None
@@ -91,6 +95,8 @@ class Scenario(_Frozen):
     routes: Routes
     route_words: dict[str, str]
     route_values: dict[str, str]
+    dose_units: tuple[str, ...]
+    """Folded units in which a dose is a single amount of drug; tablets and puffs say nothing of it."""
     frequency_words: dict[str, str]
     """Folded charted frequency → how the physician says it; others are never ordered anew."""
     companions: dict[str, tuple[str, ...]]
@@ -99,6 +105,8 @@ class Scenario(_Frozen):
     acts: dict[str, ActRule]
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
+    reason_verbs: tuple[str, ...]
+    """First words of reasons that are clauses ("thought it harmed") beside those in -s and -ed."""
     halve: tuple[str, ...]
     recipes: tuple[tuple[str, str, str, str], ...]
     """Moves of the four turns; `write` stands for the write that the decision asks for."""
