@@ -45,8 +45,11 @@ class _Entry:
     """A folded wording and what it means."""
 
     concepts: tuple[str, ...]
-    exact: frozenset[str] | None
-    """Spellings that count, where capitals matter; None: any."""
+    """Everything the wording can mean, capitals aside; for whole terms."""
+    loose: tuple[str, ...]
+    """What it means in any capitals; empty where capitals matter."""
+    exact: dict[str, tuple[str, ...]]
+    """Spelling → what it means in just these capitals ("Ca", "CA")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,10 @@ class Lexicon:
     def __init__(self, concepts: Iterable[Concept], ambiguities: Iterable[Ambiguity], rules: WordRules) -> None:
         self._concepts = {concept.id: concept for concept in concepts}
         self._folder = Folder(dict(zip(rules.traditional, rules.simplified, strict=True)))
-        self._ambiguities = {self._folder.term(entry.term): entry for entry in ambiguities}
+        # An abbreviation's plural (`surfaces` derives it) is as ambiguous as the abbreviation.
+        self._ambiguities = {
+            self._folder.term(entry.term) + ending: entry for entry in ambiguities for ending in ("s", "")
+        }
         self._entries = self._collect(rules)
         self._heads: dict[str, tuple[tuple[int, str], ...]] = {}
         self._starts = self._index()
@@ -88,7 +94,8 @@ class Lexicon:
         entry = self._entries.get(self._folder.term(term))
         if entry is None:
             return None
-        for concept_id in entry.concepts:
+        spelt = entry.exact.get(unicodedata.normalize("NFKC", term).strip(), ())
+        for concept_id in (*spelt, *entry.concepts):
             concept = self._concepts[concept_id]
             if kinds is None or concept.kind in kinds:
                 return concept
@@ -125,8 +132,7 @@ class Lexicon:
         """
         folded = self._folder.fold(text)
         mentions = []
-        for start, end, entry in self._matches(text, folded):
-            ids = entry.concepts
+        for start, end, ids in self._matches(text, folded):
             if len(ids) > 1:
                 ids = self._by_cues(folded.text, start, end, ids)
             if kinds is not None:
@@ -150,7 +156,7 @@ class Lexicon:
         if folded in self._entries:
             return None  # a true name of another kind, not an error
         if self._suggester is None:
-            known = {text: entry.concepts for text, entry in self._entries.items() if entry.exact is None}
+            known = {text: entry.loose for text, entry in self._entries.items() if entry.loose}
             stop = [self._folder.term(word) for word in (*self._rules.real_drug_names, *self._rules.ordinary_words)]
             self._suggester = Suggester(known, stop)
         allowed = None if kinds is None else {c.id for c in self._concepts.values() if c.kind in kinds}
@@ -161,25 +167,27 @@ class Lexicon:
         """Return wordings claimed by several concepts that `ambiguous.json` does not settle; empty for good data."""
         found = []
         for term, entry in self._entries.items():
-            if len(entry.concepts) > 1:
-                settled = self._ambiguities.get(term)
-                if settled is None or set(settled.concepts) != set(entry.concepts):
-                    found.append(Clash(term, entry.concepts))
+            settled = self._ambiguities.get(term)
+            known = frozenset(settled.concepts if settled else ())
+            for ids in dict.fromkeys((entry.loose, *entry.exact.values())):
+                if len(ids) > 1 and not known.issuperset(ids):
+                    found.append(Clash(term, ids))
         return found
 
     def unused_ambiguities(self) -> list[str]:
-        """Return terms of `ambiguous.json` that no two concepts claim; empty for good data."""
+        """Return terms of `ambiguous.json` whose concepts do not all claim them; empty for good data."""
+        claimed = {term: frozenset(entry.concepts) for term, entry in self._entries.items()}
         return [
             entry.term
-            for term, entry in self._ambiguities.items()
-            if term not in self._entries or set(self._entries[term].concepts) != set(entry.concepts)
+            for entry in {entry.term: entry for entry in self._ambiguities.values()}.values()
+            if claimed.get(self._folder.term(entry.term)) != frozenset(entry.concepts)
         ]
 
     # -- building -----------------------------------------------------------------------------------------------
 
     def _collect(self, rules: WordRules) -> dict[str, _Entry]:
-        owners: dict[str, dict[str, None]] = {}
-        exact: dict[str, set[str] | None] = {}
+        loose: dict[str, dict[str, None]] = {}
+        exact: dict[str, dict[str, dict[str, None]]] = {}
         capitals = frozenset(rules.case_sensitive)
         for concept in self._concepts.values():
             for wording in _wordings(concept):
@@ -188,15 +196,21 @@ class Lexicon:
                     folded = self._folder.term(surface)
                     if not folded:
                         continue
-                    owners.setdefault(folded, {})[concept.id] = None
-                    if not strict:
-                        exact[folded] = None
-                    elif (spellings := exact.setdefault(folded, set())) is not None:
-                        spellings.add(unicodedata.normalize("NFKC", surface))
-        return {
-            folded: _Entry(self._ordered(folded, tuple(ids)), None if (e := exact[folded]) is None else frozenset(e))
-            for folded, ids in owners.items()
-        }
+                    if strict:
+                        spelling = unicodedata.normalize("NFKC", surface)
+                        exact.setdefault(folded, {}).setdefault(spelling, {})[concept.id] = None
+                    else:
+                        loose.setdefault(folded, {})[concept.id] = None
+        entries = {}
+        for folded in (*loose, *(term for term in exact if term not in loose)):
+            always = tuple(loose.get(folded, ()))
+            spellings = {
+                spelling: self._ordered(folded, (*always, *(one for one in ids if one not in always)))
+                for spelling, ids in exact.get(folded, {}).items()
+            }
+            every = dict.fromkeys((*always, *(one for ids in spellings.values() for one in ids)))
+            entries[folded] = _Entry(self._ordered(folded, tuple(every)), self._ordered(folded, always), spellings)
+        return entries
 
     def _ordered(self, folded: str, ids: tuple[str, ...]) -> tuple[str, ...]:
         entry = self._ambiguities.get(folded)
@@ -243,7 +257,7 @@ class Lexicon:
 
     # -- scanning -----------------------------------------------------------------------------------------------
 
-    def _matches(self, original: str, folded: Folded) -> Iterator[tuple[int, int, _Entry]]:
+    def _matches(self, original: str, folded: Folded) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         text, heads, last = folded.text, self._heads, 0
         for match in self._starts.finditer(text):
             start = match.start()
@@ -265,9 +279,12 @@ class Lexicon:
                 end = start + length
                 if text.startswith(term, start) and _bounded(text, end, term):
                     entry = self._entries[term]
-                    if entry.exact is None or _spelled(original, folded, start, end) in entry.exact:
+                    ids = entry.loose
+                    if entry.exact:
+                        ids = entry.exact.get(_spelled(original, folded, start, end), ids)
+                    if ids:
                         last = end
-                        yield start, end, entry
+                        yield start, end, ids
                         break
 
     def _by_cues(self, text: str, start: int, end: int, ids: tuple[str, ...]) -> tuple[str, ...]:
