@@ -14,7 +14,7 @@ import orjson
 import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, load_charts
-from wardround.rubrics import TurnResult, summarise
+from wardround.rubrics import TurnResult, deltas, summarise
 from wardround.sessions import SessionSet, load_sessions, save_sessions
 
 from . import ray_rollout
@@ -89,6 +89,8 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     for task in {(t.session, t.language, t.phrasing): t for t in tasks}.values():
         worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
     folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
+    inputs = {"sessions": setting.sessions, "charts": setting.charts}
+    write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
     done = folder.done()
     left = [task for task in tasks if task.key not in done]
     began = time.monotonic()
@@ -213,6 +215,7 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
     groups: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
         groups.setdefault((record["agent"], record["phrasing"], record["language"]), []).append(record)
+    agents = sorted({record["agent"] for record in records})
     rows = []
     everything: list[TurnResult] = []
     for (agent, phrasing, language), members in sorted(groups.items()):
@@ -230,7 +233,13 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
                 "episodes_per_s": episodes_per_s,
             }
         )
-    return {"results": rows, "delta": _deltas(everything), "trajectory_hash": run_hash(records)}
+    by_agent = {name: deltas(turn for turn in everything if turn.agent == name) for name in agents}
+    return {
+        "results": rows,
+        "delta": deltas(everything),
+        "delta_by_agent": by_agent,
+        "trajectory_hash": run_hash(records),
+    }
 
 
 def _outcomes(records: Sequence[Record]) -> dict[str, int]:

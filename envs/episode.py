@@ -64,13 +64,11 @@ class Episode:
 
     __slots__ = (
         "_actions",
-        "_answered",
         "_calls",
         "_calls_total",
-        "_dialogue",
+        "_context",
         "_events",
         "_last",
-        "_overlay",
         "_replies",
         "_retrieved",
         "_scores",
@@ -106,8 +104,15 @@ class Episode:
             parse_instant(session.anchor),
             ViewFilter(types=hidden.types, encounters=hidden.encounters, sections=hidden.sections),
         )
-        self._overlay = Overlay(snapshot)
-        self._dialogue = Dialogue(session.interview)
+        self._context = ToolContext(
+            record=Overlay(snapshot),
+            dialogue=Dialogue(session.interview),
+            subject_id=session.chart.patient,
+            session_id=session.id,
+            language=language,
+            view=view,
+            encounter=session.encounter,
+        )
         self._events: list[Event] = []
         self._retrieved: dict[str, None] = {}
         self._replies: tuple[ReplyRecord, ...] = ()
@@ -115,6 +120,7 @@ class Episode:
         self._calls_total = 0
         self._used = 0
         self._truncated = False
+        self._start: Episode | None = None
         self._turn = -1
         self._open_next()
 
@@ -189,10 +195,12 @@ class Episode:
             text = orjson.dumps(arguments, option=orjson.OPT_SERIALIZE_NUMPY).decode()
         except TypeError:
             text, arguments = '""', ""
+        if not isinstance(arguments, Mapping | str):
+            arguments = text  # a list or a number: the tools say what they want instead
         if not control and self.calls_left == 0:
             result = ToolResult(name, {}, False, self._notice("over_budget"), error="over_budget")
         else:
-            result = run_tool(self._context(), ToolCall(name, arguments), self.session.tools)
+            result = run_tool(self._context, ToolCall(name, arguments), self.session.tools)
         if not control or self.session.budget.unit == "steps":
             self._used += 1
         self._record_call(name, text, clean(note), result)
@@ -238,8 +246,7 @@ class Episode:
         other = object.__new__(Episode)
         for name in Episode.__slots__:
             setattr(other, name, getattr(self, name))
-        other._overlay = self._overlay.fork()
-        other._dialogue = self._dialogue.fork()
+        other._context = self._context.fork()
         other._events = self._events.copy()
         other._retrieved = self._retrieved.copy()
         return other
@@ -260,7 +267,7 @@ class Episode:
     @property
     def evidence(self) -> Evidence:
         """What the episode has truly learnt so far: chart resources shown and interview replies."""
-        entries = ((key, self._overlay.snapshot.read(*key.split("/", 1))) for key in self._retrieved)
+        entries = ((key, self._context.record.snapshot.read(*key.split("/", 1))) for key in self._retrieved)
         return Evidence(
             resources={key: entry.body for key, entry in entries if entry is not None}, replies=self._replies
         )
@@ -268,7 +275,12 @@ class Episode:
     @property
     def state_hash(self) -> str:
         """Hash of all that calls can change: the overlay, what the patient has told, the open turn."""
-        parts = [self._overlay.state_hash, *sorted(self._dialogue.told), str(self._turn), str(self._used)]
+        parts = [
+            self._context.record.state_hash,
+            *sorted(self._context.dialogue.told),
+            str(self._turn),
+            str(self._used),
+        ]
         return sha256("\x1f".join(parts).encode()).hexdigest()
 
     @property
@@ -311,17 +323,6 @@ class Episode:
     def _notice(self, key: str) -> str:
         return prompts.notice(self.settings.language, key)
 
-    def _context(self) -> ToolContext:
-        return ToolContext(
-            record=self._overlay,
-            dialogue=self._dialogue,
-            subject_id=self.session.chart.patient,
-            session_id=self.session.id,
-            language=self.settings.language,
-            view=self.settings.view,
-            encounter=self.session.encounter,
-        )
-
     def _open_next(self) -> None:
         self._turn += 1
         self._calls: tuple[CallRecord, ...] = ()
@@ -331,7 +332,7 @@ class Episode:
         if self.session.budget.scope == "turn":
             self._used = 0
         if self.done:
-            self._start: Episode | None = None
+            self._start = None
             return
         self._events.append(QueryEvent(self._turn, self._opening() + self._question()))
         self._start = self.fork() if self.settings.history == "gold" else None
@@ -340,8 +341,8 @@ class Episode:
         if self._turn > 0:
             return ""
         language = self.settings.language
-        patient = next(iter(self._overlay.snapshot.resources("Patient")), None)
-        now = self._overlay.snapshot.anchor
+        patient = next(iter(self._context.record.snapshot.resources("Patient")), None)
+        now = self._context.record.snapshot.anchor
         line = prompts.header(language, now=now, patient=patient, **self.subject)  # type: ignore[arg-type]  # ids are str
         context = self.session.context.get(language) if self.session.context else ""
         return "\n".join(part for part in (line, context) if part) + "\n"
@@ -427,5 +428,5 @@ class Episode:
             replay.call(call.tool, call.arguments)
         answer = gold.answers[0].get(self.settings.language)
         replay._events.append(AnswerEvent(self._turn, answer, False))
-        self._overlay, self._dialogue, self._events = replay._overlay, replay._dialogue, replay._events
+        self._context, self._events = replay._context, replay._events
         self._retrieved, self._replies, self._calls_total = replay._retrieved, replay._replies, replay._calls_total

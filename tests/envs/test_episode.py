@@ -88,7 +88,7 @@ def test_a_call_after_prepare_undoes_the_plan(session: Session, chart: Chart) ->
         ("Observation.search", {}, "bad_arguments"),
         ("Observation.search", {"subject_id": "p-2"}, "wrong_patient"),
         ("Observation.search", "{broken", "bad_json"),
-        ("Observation.search", [1, 2], "bad_arguments"),
+        ("Observation.search", [1, 2], "bad_json"),
         ("Observation.search", {**IDS, "_count": "many"}, "bad_arguments"),
     ],
 )

@@ -151,7 +151,7 @@ HOSTILE = [
 def test_hostile_actions_are_observations_or_answers(number: int) -> None:
     env = _make()
     env.reset(seed=0)
-    observation, reward, terminated, truncated, info = env.step(HOSTILE[number])
+    observation, reward, terminated, truncated, _ = env.step(HOSTILE[number])
     assert observation in env.observation_space
     assert observation["text"]
     assert reward == 0.0
