@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from wardround.patients.builder import ChartBuilder
 from wardround.patients.ward.record import Catalog, LabKind, MedicationRow, Panel, WardPatient
 
@@ -76,9 +78,18 @@ def _panel(
         low, high = kind.bounds(sex)
         builder.lab(
             kind.name, value, kind.display or kind.unit or None, ucum=kind.unit or None, at=panel.at,
-            stored=panel.stored, low=low, high=high, loinc=kind.loinc, encounter=panel.encounter, category=category,
+            stored=panel.stored, low=low, high=high, flag=_flag(value, low, high), loinc=kind.loinc,
+            encounter=panel.encounter, category=category,
             id=f"{prefix}-{key.replace('_', '-')}",
         )  # fmt: skip
+
+
+def _flag(value: str, low: str | None, high: str | None) -> str | None:
+    """Return H or L for a number outside its range, one-sided ranges included; None inside it."""
+    number = Decimal(value)
+    if high is not None and number > Decimal(high):
+        return "H"
+    return "L" if low is not None and number < Decimal(low) else None
 
 
 def _drugs(builder: ChartBuilder, patient: WardPatient) -> None:
