@@ -9,6 +9,7 @@ from .errors import DataError, UsageError, WardroundError
 from .facts import Measurement, measurements
 from .fhir import validate
 from .interview import Fact, Interview, Persona, Reply, Words
+from .interviewing import interview_stats, make_interview
 from .loading import load_charts
 from .overlay import InvalidResource, Overlay
 from .rng import Stream
@@ -57,7 +58,9 @@ __all__ = [
     "find_tool",
     "format_instant",
     "interview_problems",
+    "interview_stats",
     "load_charts",
+    "make_interview",
     "measurements",
     "parse_instant",
     "parse_period",

@@ -120,7 +120,7 @@ class _Script:
         drugs = self.questions.drugs_asked(text)
         if len(drugs) != 1:
             reply = self._recorded("patient.get_medication_adherence", None, told) if not drugs else None
-            key = "unknown_drug" if not drugs and self.questions.specific(text) else "which_medicine"
+            key = "unknown_drug" if not drugs and self.questions.specific(text, medicine=True) else "which_medicine"
             if reply is None or key == "unknown_drug":
                 return Said(fallback(key, self.interview.persona, language), ()), told
             return Said(reply.text.get(language), reply.disclosed), told

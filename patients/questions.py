@@ -24,6 +24,8 @@ class Questions:
         self._drug_ids = {fact.drug: _drug_id(fact.drug) for fact in facts if fact.drug is not None}
         self._known_drugs = tuple(dict.fromkeys(self._drug_ids.values()))
         self._concepts = {fact.concept: _concept_id(fact.concept) for fact in facts}
+        self._plain = {name for name in self._concepts if lexicon().resolve(name) is None}
+        """Concepts that the lexicon lacks: their own words are looked for in questions."""
 
     def drug_of(self, fact: Fact) -> str | None:
         """Return the drug a fact is about: a concept id, or folded words where the lexicon lacks the drug."""
@@ -58,26 +60,42 @@ class Questions:
                 found.setdefault(fact.id, fact)
         folded = lexicon().fold(text)
         for fact in facts:
-            if fact.kind != "adherence" and fact.id not in found and _holds(folded, lexicon().fold(fact.concept)):
+            plain = fact.concept in self._plain and fact.kind != "adherence"
+            if plain and fact.id not in found and _holds(folded, lexicon().fold(fact.concept)):
                 found[fact.id] = fact
         about = [fact for drug in drugs for fact in facts if self.drug_of(fact) == drug]
         for fact in sorted(about, key=lambda one: one.kind == "adherence"):
             found.setdefault(fact.id, fact)
         return list(found.values())
 
-    def specific(self, text: str) -> bool:
-        """Tell whether a question asks for something in particular, known to us or not."""
+    def specific(self, text: str, *, medicine: bool = False) -> bool:
+        """Tell whether a question asks for something in particular, known to us or not.
+
+        Args:
+            text: The question.
+            medicine: It is about medicines: only a name is particular, whatever else it says.
+        """
         text = text[:_MOST_TEXT]
         words = lexicon()
-        if words.scan(text, kinds=_SPECIFIC_KINDS):
+        if words.scan(text, kinds=("drug", "drug_class") if medicine else _SPECIFIC_KINDS):
             return True
-        return bool(_left_over(words.fold(text)))
+        return bool(_left_over(words.fold(text), general_words(medicine=medicine)))
 
     def _asked_concepts(self, text: str) -> list[str]:
+        """Return the findings a question names; words that no finding covers are tried for typing errors."""
         mentions = lexicon().scan(text, kinds=_FINDING_KINDS)
-        if mentions:
-            return list(dict.fromkeys(concept for mention in mentions for concept in mention.concepts))
-        return _suggested(text, _FINDING_KINDS)
+        if not mentions:
+            return _suggested(text, _FINDING_KINDS)
+        found = [concept for mention in mentions for concept in mention.concepts]
+        rest = list(text)
+        for mention in mentions:
+            rest[mention.start : mention.end] = " " * (mention.end - mention.start)
+        if _left_over(lexicon().fold("".join(rest)), general_words()):
+            # "abdomenal pain": the pair of words, one mistyped, means more than the one that was read.
+            pairs = [" ".join(pair) for pair in pairwise(_WORD.findall(lexicon().fold(text)))]
+            closer = [concept for pair in pairs for concept in _near(pair, _FINDING_KINDS)]
+            return list(dict.fromkeys([*closer, *(() if closer else found)]))
+        return list(dict.fromkeys(found))
 
     def _matching(self, concept: str, facts: Sequence[Fact]) -> list[Fact]:
         """Return facts of exactly this concept, else present narrower ones ("pain"), else absent narrower ones."""
@@ -113,10 +131,13 @@ def _suggested(text: str, kinds: tuple[str, ...]) -> list[str]:
     general = general_words()
     pairs = [f"{a} {b}" for a, b in pairwise(tokens)]
     for token in (*pairs, *(token for token in tokens if token not in general)):
-        concept = words.suggest(token, kinds=kinds)
-        if concept is not None:
-            found[concept.id] = None
+        found |= dict.fromkeys(_near(token, kinds))
     return list(found)
+
+
+def _near(wording: str, kinds: tuple[str, ...]) -> list[str]:
+    concept = lexicon().suggest(wording, kinds=kinds)
+    return [] if concept is None else [concept.id]
 
 
 def _holds(folded: str, name: str) -> bool:
@@ -135,9 +156,8 @@ def _holds(folded: str, name: str) -> bool:
     return False
 
 
-def _left_over(folded: str) -> list[str]:
+def _left_over(folded: str, general: frozenset[str]) -> list[str]:
     """Return the words of a question that are not general talk ("how are you feeling today")."""
-    general = general_words()
     left = []
     for token in _WORD.findall(folded):
         if token.isascii():

@@ -22,10 +22,15 @@ def _data() -> dict[str, Any]:
 
 
 @cache
-def general_words() -> frozenset[str]:
-    """Words and Chinese phrases of questions that ask for nothing in particular, folded."""
-    fold = lexicon().fold
-    return frozenset(fold(word) for words in _data()["general"].values() for word in words)
+def general_words(*, medicine: bool = False) -> frozenset[str]:
+    """Words and Chinese phrases of questions that ask for nothing in particular, folded.
+
+    Args:
+        medicine: Words about medicines in general count too.
+    """
+    fold, data = lexicon().fold, _data()
+    lists = [*data["general"].values(), *(data["general_medicine"].values() if medicine else ())]
+    return frozenset(fold(word) for words in lists for word in words)
 
 
 def fallback(key: str, persona: Persona, language: str) -> str:
@@ -81,4 +86,7 @@ def _name(concept: str, language: str) -> str:
     found = lexicon().resolve(concept) if concept else None
     if found is None:
         return concept.replace("_", " ")
-    return (found.name.zh if language == "zh" else None) or found.name.en
+    if language == "zh" and found.name.zh:
+        return found.name.zh
+    name = found.name.en
+    return name if name[1:2].isupper() else name[0].lower() + name[1:]  # INR keeps its capitals
