@@ -1,0 +1,67 @@
+"""`grounded_mentions`: drugs taken, conditions had and symptoms shown, as the answer asserts them, are all known."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from wardround.rubrics.reading import MentionClaim, Reading, read
+from wardround.rubrics.rubric import GroundedMentionsCheck, KnownMentions, Verdict
+
+from .context import CheckContext
+from .matching import ids_for, is_a, unread, verdict
+
+TAKING = frozenset(("stop", "hold", "continue", "reduce", "increase", "switch"))
+PROPOSED = frozenset(("start", "avoid", "order", "recheck", "refer"))
+TAKES = (" on ", " takes ", " taking ", " take ", " uses ", " using ", " meds", "medications", "current drugs", "drugs:", " home ", " treated with ", " since starting ", " after starting ", "服", "在用", "用药", "现用", "每天都要用", "目前用", "基础上", "口服", "长期")
+NOT_TAKING = ("allerg", "intoleran", "过敏", "hives", "was stopped", "were stopped", "in the past", "ask about", "over-the-counter")
+
+
+def judge(check: GroundedMentionsCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where every assertion is known."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    drugs, states = known_ids(check.known)
+    for name in reading.names:
+        if name.kind in ("drug", "drug_class"):
+            if taken(name, reading) and not _known(name, drugs):
+                return verdict(context, False, f"`{name.span.text}` is said to be taken and is not known", (name.span,))
+        elif name.kind in ("condition", "finding") and name.polarity == "present" and not _known(name, states):
+            return verdict(context, False, f"`{name.span.text}` is asserted and is not known", (name.span,))
+    return verdict(context, True, "every drug, condition and symptom asserted is known")
+
+
+@lru_cache(maxsize=1024)
+def known_ids(known: KnownMentions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the ids of the known drugs, and of the known conditions and symptoms together."""
+    drugs = tuple(one for name in known.drugs for one in ids_for(name))
+    states = tuple(one for name in (*known.conditions, *known.symptoms) for one in (*ids_for(name), *_read_ids(name)))
+    return drugs, states
+
+
+def _read_ids(name: str) -> tuple[str, ...]:
+    return tuple(one for found in read(name).names for one in found.concepts)
+
+
+def _known(name: MentionClaim, known: tuple[str, ...]) -> bool:
+    return is_a(name.concepts, known) or is_a(known, name.concepts)
+
+
+def taken(name: MentionClaim, reading: Reading) -> bool:
+    """Tell whether the answer says or implies that the patient takes a drug."""
+    document = reading.document
+    if name.flags.elsewhere or name.flags.negated:
+        return False
+    acts = [a for a in reading.advice if a.sentence == name.sentence and set(a.targets) & set(name.concepts) and (a.end == name.token or a.act == "switch")]
+    if any(a.act in TAKING for a in acts):
+        return True
+    if any(a.act in PROPOSED for a in acts):
+        return False
+    sentence = document.sentences[name.sentence]
+    if any(set(a.to) & set(name.concepts) for a in reading.advice if a.sentence == name.sentence):
+        return False
+    heads = " ".join(head for head, _, _ in sentence.row)
+    text = f" {sentence.header} {heads} {document.text(sentence.start, name.token).lower()} "
+    around = f" {document.text(sentence.start, sentence.end).lower()} "
+    if any(word in around for word in NOT_TAKING):
+        return False
+    return any(word in text for word in TAKES)

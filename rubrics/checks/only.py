@@ -1,0 +1,28 @@
+"""`only`: the answer states no measurement of any other concept for this patient."""
+
+from __future__ import annotations
+
+from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.rubric import OnlyCheck, Verdict
+
+from .context import CheckContext
+from .matching import MEASURES, ids_for, is_a, unread, verdict, words_of
+
+
+def judge(check: OnlyCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where every measurement is of an allowed concept."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    extra = [claim for claim in reading.measured() if not any(allowed(claim, name) for name in check.concepts)]
+    if extra:
+        return verdict(context, False, f"also states `{extra[0].concept}` {extra[0].value} {extra[0].unit}", tuple(c.span for c in extra))
+    return verdict(context, True, "states no other measurement")
+
+
+def allowed(claim: Measured, name: str) -> bool:
+    """Tell whether a measurement is of the named concept (or a case of it, or the other way round)."""
+    ids = ids_for(name, MEASURES)
+    if ids and claim.concepts:
+        return is_a(claim.concepts, ids) or is_a(ids, claim.concepts)
+    wanted = set(words_of(name))
+    return bool(wanted) and wanted <= set(words_of(claim.concept))

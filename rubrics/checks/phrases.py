@@ -1,0 +1,148 @@
+"""Short phrases of checks ("stopped metformin", "falling eGFR", "age over 80") read into parts, and found in an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
+from wardround.rubrics.reading.annotate import State
+
+from .advice import CLOSE
+from .amounts import same_number
+from .matching import is_a, word_of
+
+TIMES = frozenset(("today", "now", "recent", "new", "newly", "mild", "severe", "近", "期", "新", "发", "days", "day", "over", "under"))
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """What a phrase is made of; all parts must be found."""
+
+    names: tuple[tuple[str, ...], ...]
+    """Ids of each concept named."""
+    acts: tuple[ActClaim, ...]
+    values: tuple[Measured, ...]
+    states: tuple[StatusClaim, ...]
+    events: frozenset[str]
+    negated: bool
+    words: tuple[str, ...]
+    """Content words that none of the above covers."""
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Phrase:
+    """Read a check's phrase."""
+    reading = read(text)
+    document = reading.document
+    covered = [False] * len(document.tokens)
+    names: list[tuple[str, ...]] = []
+    events: set[str] = set()
+    negated = False
+    for sentence in document.sentences:
+        for ann in sentence.anns:
+            if ann.layer == "concept":
+                names.append(ann.value.ids)
+            elif ann.layer == "implied" and isinstance(ann.value, State):
+                names.append((ann.value.mention or ann.value.concept,))
+            elif ann.layer == "event":
+                events.add(ann.kind)
+            elif ann.layer == "modifier" and ann.kind == "neg":
+                negated = True
+            elif ann.layer not in ("quantity", "time", "act", "state"):
+                continue
+            for index in range(ann.start, ann.end):
+                covered[index] = True
+    acts = tuple(a for a in reading.advice if a.targets and not a.implied)
+    states = tuple(s for s in reading.states if not s.implied)
+    values = tuple(v for v in reading.values)
+    words = []
+    for index, token in enumerate(document.tokens):
+        word = "" if covered[index] else word_of(token)
+        if word and word not in words and token.key not in TIMES:
+            words.append(word)
+    return Phrase(_distinct(names), acts, values, states, frozenset(events), negated, tuple(words))
+
+
+def _distinct(names: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loose: bool = False) -> bool:
+    """Tell whether every part of a phrase stands in the given token spans, asserted.
+
+    Args:
+        phrase: the parsed phrase.
+        reading: the answer.
+        spans: token spans, half open.
+        loose: named acts count without being advised.
+    """
+    for act in phrase.acts:
+        if not any(
+            _inside(other.token, spans) or _inside(other.end, spans)
+            for other in reading.advice
+            if other.act in CLOSE.get(act.act, (act.act,)) and (loose or other.advised) and is_a(other.targets, act.targets)
+        ):
+            return False
+    if not all(_valued(value, reading, spans) for value in phrase.values):
+        return False
+    if not all(_stated(state, reading, spans) for state in phrase.states):
+        return False
+    handled = {one for act in phrase.acts for one in act.targets} | {v.concept for v in phrase.values} | {s.concept for s in phrase.states}
+    for ids in phrase.names:
+        if not set(ids) & handled and not _named(ids, reading, spans, phrase.negated):
+            return False
+    return words_found(phrase.words, reading, spans)
+
+
+def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]]) -> bool:
+    """Tell whether enough of the words stand in the spans: all of up to two, two thirds of more."""
+    if not words:
+        return True
+    tokens = reading.document.tokens
+    there = {word_of(tokens[i]) for start, end in spans for i in range(start, end)}
+    hits = sum(word in there for word in words)
+    return hits == len(words) if len(words) <= 2 else hits * 3 >= len(words) * 2
+
+
+def _inside(token: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= token < end for start, end in spans)
+
+
+def _valued(wanted: Measured, reading: Reading, spans: list[tuple[int, int]]) -> bool:
+    for claim in reading.values:
+        if not _inside(claim.token, spans) or not set(claim.concepts) & set(wanted.concepts):
+            continue
+        if claim.shape == wanted.shape == "one" and same_number(
+            claim.value, claim.unit if claim.stated_unit else None, wanted.value, wanted.unit, claim.concept
+        ):
+            return True
+        if claim.shape == wanted.shape and claim.value == wanted.value:
+            return True
+    return False
+
+
+def _stated(wanted: StatusClaim, reading: Reading, spans: list[tuple[int, int]]) -> bool:
+    """The same state of the concept, or a number of it with no other state."""
+    same = [s for s in reading.states if _inside(s.token, spans) and set(s.concepts) & set(wanted.concepts) and not s.flags.negated]
+    if any(s.status == wanted.status for s in same):
+        return True
+    if any(s.status == wanted.status for s in reading.trends() for s in [s] if False):
+        return True
+    if any(t.direction == wanted.status and set(t.concepts) & set(wanted.concepts) for t in reading.trends()):
+        return True
+    return not same and any(_inside(v.token, spans) and set(v.concepts) & set(wanted.concepts) for v in reading.values)
+
+
+def _named(ids: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]], negated: bool) -> bool:
+    for name in reading.names:
+        if not _inside(name.token, spans) or name.flags.hypothetical:
+            continue
+        if name.polarity == "absent" and not negated and not name.flags.patient:
+            continue
+        if set(name.concepts) & set(ids) or is_a(name.concepts, ids) or is_a(ids, name.concepts):
+            return True
+    for state in reading.states:
+        if _inside(state.token, spans) and state.implied and state.concept in ids and not state.flags.negated:
+            return True
+    return False

@@ -1,0 +1,147 @@
+"""`reports`: the answer conveys it as what the patient said, with the patient's reason if asked."""
+
+from __future__ import annotations
+
+from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.document import Ann, Sentence
+from wardround.rubrics.rubric import ReportsCheck, Verdict
+
+from .context import CheckContext
+from .matching import is_a, unread, verdict
+from .phrases import Phrase, found, parse, words_found
+
+Spans = list[tuple[int, int]]
+PRONOUNS = frozenset(("he", "she", "they", "it", "this", "his", "her", "the", "patient"))
+
+
+def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdict:
+    """Pass where the patient's own words, as the answer gives them, hold the concept (and the reason)."""
+    if (bad := unread(reading, context)) is not None:
+        return bad
+    regions = patient_regions(reading)
+    if not regions:
+        return verdict(context, False, "nothing is given as the patient's words")
+    concept = parse(check.concept)
+    reasons = [parse(part) for part in parts(check.reason)] if check.reason else []
+    told: Spans = []
+    for spans in regions:
+        if not _told(concept, reading, spans, check.polarity):
+            continue
+        told = told or spans
+        if all(_reason(concept, reason, reading, spans) for reason in reasons):
+            span = reading.document.span(spans[0][0], spans[-1][1])
+            return verdict(context, True, f"`{check.concept}` is given as the patient's words", (span,))
+    if told:
+        span = reading.document.span(told[0][0], told[-1][1])
+        return verdict(context, False, f"the patient's reason `{check.reason}` for `{check.concept}` is missing", (span,))
+    return verdict(context, False, f"`{check.concept}` is not given as the patient's words")
+
+
+def parts(reason: str) -> list[str]:
+    """Split a two-part reason ("cost and nosebleeds")."""
+    for joint in (" and ", "以及", "和", "及", "、"):
+        if joint in reason:
+            return [part.strip() for part in reason.split(joint) if part.strip()]
+    return [reason]
+
+
+def patient_regions(reading: Reading) -> list[Spans]:
+    """Return the token spans that the answer gives as the patient's own words, one list a statement."""
+    document = reading.document
+    regions: list[Spans] = []
+    open_region: Spans | None = None
+    for number, sentence in enumerate(document.sentences):
+        if sentence.question:
+            open_region = None
+            continue
+        sources = list(sentence.of("source"))
+        mine = [s for s in sources if s.kind == "patient"]
+        if mine:
+            spans = _region(reading, sentence, sources, mine)
+            regions.append(spans)
+            open_region = spans
+            continue
+        if open_region is not None and not sources and _goes_on(reading, number, sentence):
+            open_region.append((sentence.start, sentence.end))
+        else:
+            open_region = None
+    return regions
+
+
+def _region(reading: Reading, sentence: Sentence, sources: list[Ann], mine: list[Ann]) -> Spans:
+    """From the attribution to the next other source or to the recommendation; back to the start where it trails."""
+    first = mine[0]
+    others = [s for s in sources if s.kind != "patient" and s.start >= first.end]
+    end = min([s.start for s in others] + [sentence.end])
+    earlier = [s for s in sources if s.kind != "patient" and s.end <= first.start]
+    start = sentence.start if not earlier else first.start
+    return [(start, end)]
+
+
+def _goes_on(reading: Reading, number: int, sentence: Sentence) -> bool:
+    """Tell whether a sentence without a source continues the patient's words."""
+    tokens = reading.document.tokens
+    first = tokens[sentence.start]
+    if any(a.sentence == number and a.advised for a in reading.advice):
+        return False
+    return first.key in ("he", "she", "they") or first.raw in "\"'"
+
+
+def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
+    if not _core(concept, reading, spans, polarity):
+        return False
+    for event in concept.events & {"stop", "miss", "want"}:
+        if not _event(event, concept, reading, spans):
+            return False
+    if "take" in concept.events and not concept.events & {"stop", "miss"}:
+        return polarity == "absent" or not _stopped_only(concept, reading, spans)
+    return True
+
+
+def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
+    """The names and words of the concept, with the asked polarity."""
+    for ids in concept.names:
+        hits = [n for n in reading.names if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))]
+        if polarity == "absent":
+            hits = [n for n in hits if n.flags.negated]
+        elif not concept.negated and not concept.events & {"stop", "miss"}:
+            hits = [n for n in hits if not n.flags.negated or n.polarity == "present"]
+        if not hits:
+            return False
+    if not concept.names and not concept.words and not concept.events:
+        return False
+    return words_found(concept.words, reading, spans)
+
+
+def _event(event: str, concept: Phrase, reading: Reading, spans: Spans) -> bool:
+    """Tell whether the event's words stand in the spans; stopping also covers skipping for `miss` the other way round not."""
+    document = reading.document
+    kinds = {"stop": ("stop",), "miss": ("miss",), "want": ("want",)}[event]
+    for start, end in spans:
+        sentence = document.sentence_of(start)
+        if any(ann.kind in kinds for ann in sentence.within(start, end, "event")):
+            return True
+        if event == "stop" and any(ann.kind == "stop" for ann in sentence.within(start, end, "act")):
+            return True
+    return False
+
+
+def _stopped_only(concept: Phrase, reading: Reading, spans: Spans) -> bool:
+    for ids in concept.names:
+        hits = [n for n in reading.names if any(s <= n.token < e for s, e in spans) and is_a(n.concepts, ids)]
+        if hits and all(n.flags.negated for n in hits):
+            return True
+    return False
+
+
+def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> bool:
+    """Tell whether the reason stands with this concept: up to the next other drug, or before it back to the last one."""
+    wanted = {one for ids in concept.names for one in ids}
+    drugs = [n for n in reading.names if n.kind in ("drug", "drug_class") and any(s <= n.token < e for s, e in spans)]
+    mine = [n for n in drugs if set(n.concepts) & wanted or is_a(n.concepts, tuple(wanted))]
+    others = [n for n in drugs if n not in mine]
+    if not mine or not others:
+        return found(reason, reading, spans, loose=True)
+    start = mine[0].token
+    limit = min([n.token for n in others if n.token > start] + [spans[-1][1]])
+    return found(reason, reading, [(start, limit)], loose=True)
