@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -52,7 +52,7 @@ class Unicode(gym.Space[str]):
         """Say whether `x` is a string of the space."""
         return isinstance(x, str) and len(x) <= self.max_length
 
-    def to_jsonable(self, sample_n: Sequence[str]) -> list[str]:
+    def to_jsonable(self, sample_n: Iterable[str]) -> list[str]:
         """Strings are JSON already."""
         return list(sample_n)
 

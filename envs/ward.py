@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, SupportsFloat
+from typing import Any, Literal, SupportsFloat
 
 import gymnasium as gym
 import orjson
@@ -72,7 +72,10 @@ class WardEnv(gym.Env[Observation, str]):
     * v0: first version.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "autoreset_mode": gym.vector.AutoresetMode.DISABLED}
+    metadata: dict[str, Any] = {  # noqa: RUF012  # declared so by gymnasium.Env
+        "render_modes": ["ansi"],
+        "autoreset_mode": gym.vector.AutoresetMode.DISABLED,
+    }
 
     def __init__(
         self,
@@ -164,7 +167,7 @@ class WardEnv(gym.Env[Observation, str]):
         info = self._info(closed, mistake)
         return self._observe(text, speaker), reward, terminated, episode.done and episode.truncated, info
 
-    def render(self) -> str | None:  # type: ignore[override]  # the base returns a frame of any type
+    def render(self) -> str | None:
         """Return the last observation's text in "ansi" mode."""
         return self._text if self.render_mode == "ansi" else None
 

@@ -1,0 +1,1 @@
+"""Benchmarks: every figure beside its floor, as ratios of one run (`make bench`)."""
