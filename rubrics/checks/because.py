@@ -40,7 +40,7 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
     for number, sentence in enumerate(document.sentences):
         scopes = reading.scopes[number]
         for ann in sentence.of("link"):
-            if ann.kind == "not" or _denied(reading, sentence, ann) or scopes.conditional(ann.start):
+            if ann.kind in ("not", "pseudo") or _denied(reading, sentence, ann) or scopes.conditional(ann.start):
                 continue
             pair = _because(reading, number, sentence, ann) if ann.kind == "because" else _so(reading, number, sentence, ann)
             if pair is not None:
@@ -115,7 +115,14 @@ def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
 
 
 def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
-    return _next_link(sentence, ann)
+    """The reason ends at the next link, or where a later clause advises something."""
+    clause = reading.document.clause
+    limit = _next_link(sentence, ann)
+    for act in sentence.within(ann.end, limit, "act"):
+        if clause[act.start] != clause[ann.end - 1] and act.kind != "none":
+            start = _clause_start(reading, sentence, act.start)
+            return max(start, ann.end + 1) if start > ann.end else limit
+    return limit
 
 
 def _claim_start(sentence: Sentence, ann: Ann) -> int:

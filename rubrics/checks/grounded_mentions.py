@@ -12,7 +12,7 @@ from .matching import ids_for, is_a, unread, verdict
 
 TAKING = frozenset(("stop", "hold", "continue", "reduce", "increase", "switch"))
 PROPOSED = frozenset(("start", "avoid", "order", "recheck", "refer"))
-TAKES = (" on ", " takes ", " taking ", " take ", " uses ", " using ", " meds", "medications", "current drugs", "drugs:", " home ", " treated with ", " since starting ", " after starting ", "服", "在用", "用药", "现用", "每天都要用", "目前用", "基础上", "口服", "长期")
+TAKES = ("on ", " on ", " takes ", " taking ", " take ", " uses ", " using ", " meds", "medications", "current drugs", "drugs:", " home ", " treated with ", " since starting ", " after starting ", "服", "在用", "用药", "现用", "每天都要用", "目前用", "口服", "长期")
 NOT_TAKING = ("allerg", "intoleran", "过敏", "hives", "was stopped", "were stopped", "in the past", "ask about", "over-the-counter")
 
 
@@ -60,8 +60,24 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     if any(set(a.to) & set(name.concepts) for a in reading.advice if a.sentence == name.sentence):
         return False
     heads = " ".join(head for head, _, _ in sentence.row)
-    text = f" {sentence.header} {heads} {document.text(sentence.start, name.token).lower()} "
+    text = f" {sentence.header} {heads} {document.text(_left(name, reading), name.token).lower()} "
+    after = document.text(name.end, min(name.end + 3, sentence.end))
+    if after.startswith(("基础上", "治疗", "期间", "后")):
+        return True
     around = f" {document.text(sentence.start, sentence.end).lower()} "
     if any(word in around for word in NOT_TAKING):
         return False
     return any(word in text for word in TAKES)
+
+
+def _left(name: MentionClaim, reading: Reading) -> int:
+    """Return the start of the list that a drug stands in: back over clauses that name drugs only."""
+    document = reading.document
+    sentence = document.sentences[name.sentence]
+    start = name.token
+    while start > sentence.start:
+        previous = document.tokens[start - 1]
+        if previous.raw in ";；。，":
+            break
+        start -= 1
+    return start

@@ -12,6 +12,7 @@ from wardround.rubrics.rubric import Span, Verdict
 from .context import CheckContext
 
 MEASURES = ("lab", "vital")
+SAME = {"天": "日"}
 STOP_WORDS = frozenset("a an the of with for to in on and or his her their patient is was has have at by from use".split())  # noqa: SIM905
 
 
@@ -56,7 +57,7 @@ def word_of(token: Token) -> str:
     """Return a token's content word, "" for marks and small words."""
     if token.kind == "w":
         return "" if token.key in STOP_WORDS else stem(token.key)
-    return token.raw if token.kind in "cn" else ""
+    return SAME.get(token.raw, token.raw) if token.kind in "cn" else ""
 
 
 def is_a(ids: tuple[str, ...], wanted: tuple[str, ...]) -> bool:

@@ -12,7 +12,7 @@ from .advice import CLOSE
 from .amounts import same_number
 from .matching import is_a, word_of
 
-TIMES = frozenset(("today", "now", "recent", "new", "newly", "mild", "severe", "近", "期", "新", "发", "days", "day", "over", "under"))
+TIMES = frozenset(("dose", "doses", "pill", "pills", "tablet", "tablets", "use", "taking", "medication", "history", "剂", "量", "today", "now", "recent", "new", "newly", "mild", "severe", "近", "期", "新", "发", "days", "day", "over", "under"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class Phrase:
     names: tuple[tuple[str, ...], ...]
     """Ids of each concept named."""
     acts: tuple[ActClaim, ...]
+    bare: tuple[str, ...]
+    """Acts without a named target: the words must hold it."""
     values: tuple[Measured, ...]
     states: tuple[StatusClaim, ...]
     events: frozenset[str]
@@ -61,7 +63,8 @@ def parse(text: str) -> Phrase:
         word = "" if covered[index] else word_of(token)
         if word and word not in words and token.key not in TIMES:
             words.append(word)
-    return Phrase(_distinct(names), acts, values, states, frozenset(events), negated, tuple(words))
+    bare = () if acts else tuple(dict.fromkeys(a.act for a in reading.advice if not a.targets))[:1]
+    return Phrase(_distinct(names), acts, bare, values, states, frozenset(events), negated, tuple(words))
 
 
 def _distinct(names: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
@@ -83,6 +86,9 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
             for other in reading.advice
             if other.act in CLOSE.get(act.act, (act.act,)) and (loose or other.advised) and is_a(other.targets, act.targets)
         ):
+            return False
+    for kind in phrase.bare:
+        if not any(_inside(a.token, spans) and a.act in CLOSE.get(kind, (kind,)) and (loose or a.advised) for a in reading.advice):
             return False
     if not all(_valued(value, reading, spans) for value in phrase.values):
         return False
@@ -126,8 +132,6 @@ def _stated(wanted: StatusClaim, reading: Reading, spans: list[tuple[int, int]])
     """The same state of the concept, or a number of it with no other state."""
     same = [s for s in reading.states if _inside(s.token, spans) and set(s.concepts) & set(wanted.concepts) and not s.flags.negated]
     if any(s.status == wanted.status for s in same):
-        return True
-    if any(s.status == wanted.status for s in reading.trends() for s in [s] if False):
         return True
     if any(t.direction == wanted.status and set(t.concepts) & set(wanted.concepts) for t in reading.trends()):
         return True

@@ -60,7 +60,7 @@ class ActReader:
         for index, ann in enumerate(self.acts):
             text = self.document.text(ann.start, ann.end).lower()
             site = _Site(ann, self.document.tokens[ann.start].kind == "c", text)
-            if ann.kind == "avoid" and self._governs(index):
+            if ann.kind == "none" or (ann.kind == "avoid" and self._governs(index)):
                 continue
             if not site.chinese and not self._is_verb(site):
                 continue
@@ -111,7 +111,7 @@ class ActReader:
         """Return (advised, negated, flags) of an act."""
         ann = site.ann
         flags = self.scopes.flags(ann.start, ann.end)
-        negated = self._negated(site) != self._warned(site)
+        negated = self._negated(site) or self._warned(site)
         tokens, clause = self.document.tokens, self.document.clause
         left = ann.start
         while left > self.sentence.start and clause[left - 1] == clause[ann.start] and ann.start - left < 9:
@@ -129,9 +129,22 @@ class ActReader:
         heading = self.sentence.header
         weighed = weighed or any(word in heading for word in ("option", "alternatives", "选项", "可选"))
         outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(ann.start)
-        conditional = self.scopes.conditional(ann.start) in ("inside", "after") and ann.kind not in ("resume",)
+        conditional = self._conditional(ann)
         advised = not (weighed or past or outside or conditional or flags.family or flags.other or flags.general or self.sentence.question)
         return advised, negated, flags
+
+    def _conditional(self, ann: Ann) -> bool:
+        """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""
+        where = self.scopes.conditional(ann.start)
+        if ann.kind == "resume" or not where:
+            return False
+        if where == "inside":
+            return True
+        conditions = [m for m in self.scopes.mods if m.kind == "cond"]
+        following = [m for m in conditions if m.start >= ann.end]
+        if following and not any(m.end <= ann.start for m in conditions):
+            return not any(ann.end <= other.start < following[0].start for other in self.acts)
+        return True
 
     def _gerund_advised(self, before: list[str], end: int) -> bool:
         words = {"recommend", "suggest", "advise", "favor", "favour", "propose", "keep", "by", "start", "requires", "needs", "warrants", "i'd"}
@@ -209,7 +222,7 @@ class ActReader:
             return []
         tokens, clause = self.document.tokens, self.document.clause
         limit = self._next_act(ann)
-        candidates = [t for t in self.targets if ann.end <= t.start < limit and self._fit(t, ann.kind)]
+        candidates = [t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind)]
         if not candidates:
             return []
         first = candidates[0]
@@ -235,11 +248,20 @@ class ActReader:
             words = [t for t in between if t.kind in "wc" and t.key not in LIST_WORDS]
             quantities = any(a.layer == "quantity" for a in self.sentence.within(found[-1].end, following.start))
             marks = any(t.key in LIST_WORDS for t in between)
+            if self._owned_elsewhere(following, found[-1]):
+                break
             if marks and len(words) <= (5 if quantities else 1) and len(between) <= 12 and "for" not in [t.key for t in between]:
                 found.append(following)
             else:
                 break
         return found
+
+    def _owned_elsewhere(self, target: Ann, previous: Ann) -> bool:
+        """Tell whether a later clause has its own act for a target ("stop A, keep B")."""
+        clause = self.document.clause
+        if clause[target.start] == clause[previous.start]:
+            return False
+        return any(clause[a.start] == clause[target.start] and a.kind != "none" and a.start >= target.start for a in self.acts)
 
     def _before(self, site: _Site) -> list[Ann]:
         ann = site.ann
@@ -344,7 +366,8 @@ class ActReader:
 
     def _described(self, drug: Ann) -> bool:
         """Tell whether the sentence lists what the patient takes, or says that a dose stays."""
-        text = f" {self.document.text(self.sentence.start, drug.start).lower()} {self.sentence.header} "
+        heads = " ".join(head for head, _, _ in self.sentence.row)
+        text = f" {self.document.text(self.sentence.start, drug.start).lower()} {self.sentence.header} {heads} "
         return any(word in text for word in DESCRIBING)
 
     def _make(self, site: _Site, act: str, target: Ann | None, advised: bool, flags: Flags, *, to: Ann | None = None, implied: bool = False) -> ActClaim:
@@ -371,7 +394,7 @@ class ActReader:
         )  # fmt: skip
 
 
-RECOMMENDING = ("recommend", "suggest", "advise", "i would", "i'd", "should", "please", "must", "need to", "plan:", "建议", "应", "宜", "请", "需", "予", "可", "改用", "先")
+RECOMMENDING = ("recommend", "suggest", "advise", "i would", "i'd", "should", "please", "must", "need to", "plan:", "建议", "应", "宜", "请", "需", "予", "可", "改用", "先", "给", "加用", "嘱", "明日", "今晚")
 LIST_WORDS = frozenset((",", "、", "和", "及", "与", "and", "plus", "&", "或", "or", "以及", "加", "/", "，", "the", "均", "都"))
 PASSIVE = frozenset(("be", "should", "must", "is", "are", "needs", "has", "have", "to", "can", "stays", "stay", "being"))
 BACKWARD = frozenset(

@@ -130,6 +130,8 @@ def sentence_end(tokens: list[Token], index: int) -> bool:
         return False
     if previous is not None and previous.kind == "n" and (index < 2 or tokens[index - 2].kind == "l"):
         return False  # "1. First item"
+    if previous is not None and previous.kind == "w" and len(previous.raw) == 1 and previous.raw.islower():
+        return False  # "i.e. ≤8"
     if previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "vs", "e.g", "i.e"):
         return False
     return True

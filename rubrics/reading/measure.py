@@ -25,7 +25,7 @@ OPEN_DIMENSIONS = frozenset(
      "cell_volume", "mass_ratio", "mass_per_mole", "sedimentation", "per_high_field", "temperature")
 )  # fmt: skip
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
-UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "mm[Hg]": "blood_pressure"}
+UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement"}
 REACH = 9
 """Tokens between a concept and a number without a unit."""
 
@@ -152,7 +152,7 @@ class Binder:
                 return None
             if not any(fits(one, quantity.unit) for one in ids_of(owner)):
                 if quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction":
-                    return owner if owner is before[-1] and self._adjacent(owner, ann) else None
+                    return None
                 if owner is before[-1] and self.document.clause[owner.start] == self.document.clause[ann.start]:
                     return owner
                 continue
@@ -202,7 +202,9 @@ class Binder:
         if owner is None:
             if quantity.shape == "pair":
                 ids = ("blood_pressure",)
-            elif quantity.unit in UNIT_OWNERS and quantity.unit != "mm[Hg]":
+            elif quantity.unit in UNIT_OWNERS:
+                if any(a.kind in ("start", "increase", "reduce") for a in self.sentence.within(self.sentence.start, ann.start, "act")):
+                    return None
                 ids = (UNIT_OWNERS[quantity.unit],)
             elif quantity.dimension not in OPEN_DIMENSIONS:
                 return None
@@ -213,13 +215,15 @@ class Binder:
         flags = self.scopes.flags(ann.start, ann.end)
         comparator = self._comparator(ann)
         role = self._role(ann, quantity, flags, comparator, owner)
+        if role == "bound" and flags.negated:
+            flags = replace_flags(flags, negated=False)  # "not above 5.0" is the side it names, not a denial
         concept = ids[0] if ids else self._words(ann)
         fitting = next((one for one in ids if fits(one, quantity.unit)), None)
         concept = fitting or concept
         return Measured(
             concept=concept, concepts=ids, value=quantity.text, unit=quantity.unit if quantity.unit is not None else home_unit(concept),
             time=self._time(ann, flags), span=self.document.span(owner.start if owner and owner.start < ann.start and ann.start - owner.end < 12 else ann.start, ann.end),
-            role=role, comparator=comparator, values=quantity.values, shape=quantity.shape, old=self._old(ann, flags),
+            role=role, comparator=comparator if role in ("bound", "other", "target") else "", values=quantity.values, shape=quantity.shape, old=self._old(ann, flags),
             stated_unit=quantity.unit is not None, token=ann.start, clause=self.document.clause[ann.start], sentence=self.number, flags=flags,
         )  # fmt: skip
 
@@ -257,7 +261,7 @@ class Binder:
         """Return the side a comparison names: "not above" is below."""
         tokens = self.document.tokens
         text = self.document.text(cue.start, cue.end).lower()
-        if text in ("within", "up to"):
+        if text in ("within", "up to", "以内"):
             return ""
         before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
         flipped = any(key in ("not", "n't", "never", "isn't", "不", "未", "非", "没") for key in before)
@@ -304,6 +308,8 @@ class Binder:
             if text == "normal" and quantity.shape != "range":
                 continue
             if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
+                continue
+            if any(c.kind in ("above", "below") and c.end <= mod.start for c in self.sentence.within(self.sentence.start, mod.start, "state") if clause[c.start] == clause[mod.start]):
                 continue
             return mod.end <= ann.start
         return False
@@ -390,6 +396,11 @@ FILLER = frozenset(("the", "a", "an", "of", "his", "her", "about", "已", "了",
 AFTER = frozenset(("以上", "以下", "以内"))
 KEEPERS = frozenset(("aim for", "aim", "keep", "控制在", "维持在", "放宽到", "放宽至", "保持在", "target", "goal", "aiming", "maintain", "目标"))
 WEAK_ACTS = frozenset(("see", "do", "add", "test", "call", "run", "take", "to", "another", "up", "stays", "stay", "no", "行", "做", "看", "请", "加", "用", "上", "补", "开", "测", "转", "升", "降", "减", "维", "达", "稳", "持", "增"))  # fmt: skip
+
+
+def replace_flags(flags: Flags, **changes: bool) -> Flags:
+    """Return flags with some of them changed."""
+    return replace(flags, **changes)
 
 
 def ids_of(ann: Ann) -> tuple[str, ...]:

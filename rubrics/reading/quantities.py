@@ -51,7 +51,15 @@ def _unit_trie() -> Trie:
         for text in (entry.ucum, entry.display, *entry.variants):
             if text and not text[0].isdigit():
                 trie.add(text.replace("µ", "μ").lower(), text)
+    for phrase in _phrases():
+        trie.add(phrase, phrase)
     return trie
+
+
+@lru_cache(maxsize=1)
+def _phrases() -> dict[str, str]:
+    """Return wordings of units in running text ("times a minute") with their UCUM codes."""
+    return dict(load_json("times.json")["unit_phrases"])
 
 
 @lru_cache(maxsize=1)
@@ -62,7 +70,7 @@ def _times() -> dict[str, frozenset[str]]:
 @lru_cache(maxsize=4096)
 def find_unit(text: str) -> Any:
     """Return the knowledge base's unit for a writing, or None."""
-    return knowledge.unit(text)
+    return knowledge.unit(_phrases().get(text.lower(), text))
 
 
 def read_quantities(tokens: list[Token], blocked: list[bool]) -> list[Quantity]:
@@ -207,7 +215,8 @@ def _longest(tokens: list[Token], at: int) -> int | None:
     while ends:
         end = max(ends)
         last, following = tokens[end - 1], tokens[end] if end < len(tokens) else None
-        cut = last.kind == "w" and following is not None and following.glued and following.kind == "w"
+        cut = last.raw == "升" and following is not None and following.raw in "至到高了为"
+        cut = cut or last.kind == "w" and following is not None and following.glued and following.kind == "w"
         if not cut and (tokens[at].key not in ("a", "in", "s", "h", "d", "m", "y", "l", "k", "at", "t", "min") or tokens[at].glued or end - at > 1 or _alone(tokens, at)):
             return end
         ends.remove(end)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from wardround.rubrics.rubric import Span
+
 from .annotate import State
-from .claims import Flags, Measured, StatusClaim, TrendClaim
+from .claims import Measured, StatusClaim, TrendClaim
 from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
 from .scope import Scopes
@@ -37,7 +41,7 @@ class StateReader:
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
                 flags = self.scopes.flags(ann.start, ann.end)
                 if self._negated_word(ann):
-                    flags = _with(flags, negated=True)
+                    flags = replace(flags, negated=True)
                 ids = ids_of(owner)
                 claims.append(StatusClaim(ids[0], ids, ann.kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number))
         return claims
@@ -105,12 +109,6 @@ class StateReader:
         return bool(words & {"it", "this", "that", "its", "该", "其", "这"}) or ann.start - self.sentence.start <= 1
 
 
-def _with(flags: Flags, **changes: bool) -> Flags:
-    """Return flags with some of them changed."""
-    values = {name: getattr(flags, name) for name in Flags.__slots__}
-    return Flags(**{**values, **changes})
-
-
 def trends_of(document: Document, measured: list[Measured], statuses: list[StatusClaim]) -> list[TrendClaim]:
     """Return the movements: words, then series and then–now pairs of numbers."""
     trends: list[TrendClaim] = []
@@ -161,14 +159,12 @@ def _ends(measured: list[Measured], concepts: tuple[str, ...], sentence: int) ->
     return None
 
 
-def _span(document: Document, status: StatusClaim, start: Measured | None, end: Measured | None):  # type: ignore[no-untyped-def]
+def _span(document: Document, status: StatusClaim, start: Measured | None, end: Measured | None) -> Span:
     if start is None or end is None:
         return status.span
     return _cover(document, start, end)
 
 
-def _cover(document: Document, one: Measured, other: Measured):  # type: ignore[no-untyped-def]
-    from wardround.rubrics.rubric import Span
-
+def _cover(document: Document, one: Measured, other: Measured) -> Span:
     start, end = min(one.span.start, other.span.start), max(one.span.end, other.span.end)
     return Span(start=start, end=end, text=document.normal.source[start:end])
