@@ -13,6 +13,7 @@ from .vocabulary import Phrases, normal, table
 _NUMBER = re.compile(
     r"(?P<fraction>[1-9]/[1-9](?![\d/]))|(?P<thousands>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d))|(?P<plain>\d+(?:[.,]\d+)?|\.\d+)"
 )
+_ARTICLES = ("a", "an")
 _WORD = re.compile(r"[^\W\d_]+", re.ASCII)
 
 
@@ -171,6 +172,8 @@ def _node(tokens: list[_Token], at: int) -> _Node | None:
         return None
     last, value = at, token.value
     following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if token.text in _ARTICLES and not (following and following.kind == "unit"):
+        return None  # "half of a 10 mg tablet": an article counts only what follows at once
     if following and following.text == "-" and at + 2 < len(tokens) and tokens[at + 2].kind == "unit":
         following, last = tokens[at + 2], at + 1  # "325-mg"
     if following and following.kind == "unit":
@@ -267,7 +270,8 @@ def _counts(tokens: list[_Token], count: _Node, amount: _Node) -> bool:
     if len(gap) == 1 and gap[0].kind == "times":
         return True
     following = tokens[amount.last + 1] if amount.last + 1 < len(tokens) else None
-    return not gap and following is not None and following.dimension == "piece"
+    linked = all(token.text == "of" or token.text in _ARTICLES for token in gap)
+    return linked and following is not None and following.dimension == "piece"
 
 
 def _multiplies(tokens: list[_Token], amount: _Node, count: _Node) -> bool:

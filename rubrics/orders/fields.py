@@ -138,6 +138,8 @@ def read_order_frequency(texts: Texts) -> Frequency | None:
         frequency = replace(frequency, prn=True)
     if frequency and texts.get("frequency"):
         for text in (*texts.get("medication", ()), *texts.get("dose", ())):
+            if any(amount.per == "day" for amount in read_doses(text).amounts):
+                continue  # "1000 mg/day" is an amount, not how often
             other = read_frequency(text)
             if other.stated and (other.low, other.high, other.once) != (frequency.low, frequency.high, frequency.once):
                 frequency = replace(frequency, conflict=True)  # two arguments say different things

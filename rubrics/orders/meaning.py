@@ -12,6 +12,7 @@ from wardround.patients import knowledge
 from .vocabulary import Phrases, normal, table, terms
 
 _GROUPS = ("contrast", "modality", "body", "side", "mode", "specialty", "finding")
+_APART = (("drug",), ("condition",), ("finding",), ("lab", "vital"))
 _WORD = re.compile(r"[^\W_]+")
 _REACH = 12
 """Characters before a term in which a negation denies it."""
@@ -99,7 +100,8 @@ def read_meaning(text: str) -> Meaning:
             continue
         said |= group
         parts |= pieces if whole else {mention.concepts[0]}
-        needs.append((*(frozenset({concept}) for concept in mention.concepts), *((pieces,) if whole else ())))
+        sharp = pieces & _sharp()  # a concept may be wider than its words: "CT head without contrast"
+        needs.append((*(frozenset({concept}) | sharp for concept in mention.concepts), *((pieces,) if whole else ())))
     for at, hit in enumerate(own):
         tokens = frozenset(hit.meaning)
         if at in inside:
@@ -110,6 +112,9 @@ def read_meaning(text: str) -> Meaning:
         said |= tokens
         parts |= tokens
         needs.append((tokens,))
+    for kinds in _APART:  # a longer name of another kind must not hide a drug: "penicillin allergy" names penicillin
+        for mention in knowledge.lexicon().scan(text, kinds=kinds):
+            (denied if _negated(text, mention.start) else said).update(mention.concepts)
     return Meaning(
         tuple(needs), frozenset(said), frozenset(denied - said), frozenset(parts), _stems(text, covered), _script(text)
     )
@@ -146,6 +151,12 @@ def _finder() -> Phrases[tuple[str, ...]]:
 def _distinguishing_tokens() -> frozenset[str]:
     loaded = table("terms")
     return frozenset(token for group in loaded["distinguishing"] for token in loaded[group])
+
+
+@cache
+def _sharp() -> frozenset[str]:
+    loaded = table("terms")
+    return frozenset(token for group in loaded["sharp"] for token in loaded[group])
 
 
 def _distinguishing(tokens: frozenset[str]) -> frozenset[str]:
