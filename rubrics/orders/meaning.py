@@ -12,7 +12,6 @@ from wardround.patients import knowledge
 from .vocabulary import Phrases, normal, table, terms
 
 _GROUPS = ("contrast", "modality", "body", "side", "mode", "specialty", "finding")
-_APART = (("drug",), ("condition",), ("finding",), ("lab", "vital"))
 _WORD = re.compile(r"[^\W_]+")
 _REACH = 12
 """Characters before a term in which a negation denies it."""
@@ -112,12 +111,24 @@ def read_meaning(text: str) -> Meaning:
         said |= tokens
         parts |= tokens
         needs.append((tokens,))
-    for kinds in _APART:  # a longer name of another kind must not hide a drug: "penicillin allergy" names penicillin
-        for mention in knowledge.lexicon().scan(text, kinds=kinds):
-            (denied if _negated(text, mention.start) else said).update(mention.concepts)
+    for mention in mentions:
+        hidden = _drug_within(text[mention.start : mention.end])
+        if hidden:  # a longer name of another kind must not hide a drug: "penicillin allergy" names penicillin
+            (denied if _negated(text, mention.start) else said).add(hidden)
     return Meaning(
         tuple(needs), frozenset(said), frozenset(denied - said), frozenset(parts), _stems(text, covered), _script(text)
     )
+
+
+@lru_cache(maxsize=2048)
+def _drug_within(words: str) -> str | None:
+    """Return the drug whose name begins a longer name, or None."""
+    lexicon = knowledge.lexicon()
+    for end in range(len(words) - 1, 1, -1):
+        found = lexicon.resolve(words[:end], kinds=("drug",))
+        if found is not None:
+            return found.id
+    return None
 
 
 def _uncovered(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
