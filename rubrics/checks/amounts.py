@@ -59,10 +59,14 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     except ArithmeticError:
         return False
     home = home_unit(concept)
+    if (stated_unit, unit_code(unit)) in LOGS or (unit_code(unit), stated_unit) in LOGS:
+        return _logs(said, true, stated_unit == "{copies}/mL")
+    if stated_unit is None and home == "%" and said < 1 < true:
+        return rounds_to(said * 100, true)  # an ejection fraction of 0.35
     if stated_unit is None:
         if unit and home and not equivalent(home, unit, concept, exact=True):
             converted = knowledge.convert(true, unit, home, concept)
-            return converted is not None and said == true and False
+            return converted is not None and rounds_to(said, converted) and said != true
         return rounds_to(said, true)
     if stated_unit == "%" and unit in ("", "ratio") or same_unit(stated_unit, unit):
         return rounds_to(said, true)
@@ -75,6 +79,21 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     if there is None or back is None:
         return False
     return _round(there, true) == true or _round(back, said) == said or _close(said, back)
+
+
+LOGS = frozenset((("{copies}/mL", "{log_copies}/mL"),))
+
+
+def unit_code(text: str) -> str:
+    """Return the UCUM code of a unit's writing, the writing itself where unknown."""
+    found = find_unit(text)
+    return text if found is None else str(found.ucum)
+
+
+def _logs(said: Decimal, true: Decimal, said_plain: bool) -> bool:
+    """Compare copies with their common logarithm."""
+    plain, log = (said, true) if said_plain else (true, said)
+    return plain > 0 and _round(plain.log10(), log) == log
 
 
 def _close(said: Decimal, true: Decimal) -> bool:

@@ -63,4 +63,13 @@ def word_of(token: Token) -> str:
 def is_a(ids: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
     """Tell whether any of `ids` is one of `wanted` or a case of it."""
     lexicon = knowledge.lexicon()
-    return any(lexicon.is_a(one, other) for one in ids for other in wanted)
+    return any(lexicon.is_a(one, other) or _salt(one, other) for one in ids for other in wanted)
+
+
+@lru_cache(maxsize=8192)
+def _salt(one: str, other: str) -> bool:
+    """Tell whether a drug is a salt or form of another ("metoprolol succinate" of "metoprolol")."""
+    drugs = knowledge.drugs()
+    if one not in drugs or other not in drugs:
+        return False
+    return drugs[one].name.en.casefold().startswith(drugs[other].name.en.casefold() + " ")

@@ -122,7 +122,7 @@ class ActReader:
         past = bool(set(before[-3:]) & PAST_AUXILIARY) and "be" not in before[-2:]
         if site.text in PAST_FORMS and "be" not in before[-3:] and "been" not in before:
             past = past or "should" not in before
-        if site.text.endswith("ing") and not site.chinese and not self._gerund_advised(before, ann.end):
+        if site.text.split()[:1] and site.text.split()[0].endswith("ing") and not site.chinese and not self._gerund_advised(before, ann.end):
             past = True
         if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(ann.start):
             past = True
@@ -212,7 +212,7 @@ class ActReader:
     def _next_act(self, ann: Ann) -> int:
         """Return where the next act word begins that may take its own target."""
         for other in self.acts:
-            if other.start >= ann.end and other.kind != ann.kind:
+            if other.start >= ann.end and other.kind not in (ann.kind, "none"):
                 return other.start
         return self.sentence.end
 
@@ -250,7 +250,7 @@ class ActReader:
             marks = any(t.key in LIST_WORDS for t in between)
             if self._owned_elsewhere(following, found[-1]):
                 break
-            if marks and len(words) <= (5 if quantities else 1) and len(between) <= 12 and "for" not in [t.key for t in between]:
+            if not between or marks and len(words) <= (5 if quantities else 1) and len(between) <= 12 and "for" not in [t.key for t in between]:
                 found.append(following)
             else:
                 break

@@ -125,7 +125,7 @@ def annotate(source: str) -> Document:
             covered[index] = True
     anns = [ann for ann in anns if ann.layer in ("quantity", "time") or not covered[ann.start]]
     for cue in cue_annotations(tokens):
-        inside = cue.layer == "state" and any(blocked[i] for i in range(cue.start, cue.end)) and _covered_by(anns, cue)
+        inside = cue.layer not in ("event", "source") and blocked[cue.start] and _covered_by(anns, cue)
         if not inside:
             anns.append(cue)
     attach(document.sentences, anns)
@@ -134,7 +134,9 @@ def annotate(source: str) -> Document:
 
 def _covered_by(anns: list[Ann], cue: Ann) -> bool:
     """Tell whether a state word is part of a name ("normal saline", "high blood pressure" as a diagnosis)."""
-    return any(a.layer == "concept" and a.start <= cue.start and cue.end <= a.end for a in anns)
+    return any(
+        a.layer == "concept" and a.start <= cue.start and cue.end <= a.end and (a.start, a.end) != (cue.start, cue.end) for a in anns
+    )
 
 
 def _state_anns(document: Document) -> list[Ann]:

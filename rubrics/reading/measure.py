@@ -25,7 +25,7 @@ OPEN_DIMENSIONS = frozenset(
      "cell_volume", "mass_ratio", "mass_per_mole", "sedimentation", "per_high_field", "temperature")
 )  # fmt: skip
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
-UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement"}
+UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 REACH = 9
 """Tokens between a concept and a number without a unit."""
 
@@ -284,16 +284,18 @@ class Binder:
             return "delta"
         if flags.future and not flags.now:
             return "forecast"
-        if flags.hedged and self._listed(ann):
+        if flags.hedged:
             return "hypothetical"
         if flags.negated:
             return "negated"
-        if quantity.shape == "range":
+        if quantity.shape == "range" or self._ranging(ann):
             return "range"
         return "measured"
 
-    def _listed(self, ann: Ann) -> bool:
-        return True
+    def _ranging(self, ann: Ann) -> bool:
+        """ "ranged from 3.1 to 4.9": both ends of a range, neither the value now."""
+        clause = self.document.clause
+        return any(m.kind == "ranging" and m.end <= ann.start and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
 
     def _reference(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> bool:
         tokens = self.document.tokens
@@ -377,7 +379,7 @@ class Binder:
         return out
 
     def _joined(self, one: Measured, other: Measured) -> bool:
-        if one.concept != other.concept or other.role not in ("measured", "range") or one.role not in ("measured", "range"):
+        if one.concept != other.concept or other.role != "measured" or one.role != "measured":
             return False
         gap = [self.document.tokens[i].key for i in range(one.token + 1, other.token)]
         return len(gap) <= 14 and any(key in ARROWS for key in gap)

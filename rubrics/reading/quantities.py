@@ -78,7 +78,8 @@ def read_quantities(tokens: list[Token], blocked: list[bool]) -> list[Quantity]:
     found: list[Quantity] = []
     at = 0
     while at < len(tokens):
-        quantity = None if blocked[at] else _read(tokens, at, blocked)
+        part = at > 0 and tokens[at].glued and tokens[at - 1].kind == "w" and not blocked[at - 1]  # "x1", "q12", "T2"
+        quantity = None if blocked[at] or part else _read(tokens, at, blocked)
         if quantity is None:
             at += 1
             continue

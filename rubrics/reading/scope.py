@@ -242,7 +242,14 @@ class Scopes:
             return ""
         starts = [ann.start for ann in self.sources]
         index = bisect_right(starts, start) - 1
-        return self.sources[max(index, 0)].kind
+        source = self.sources[max(index, 0)]
+        if source.kind == "own":
+            return ""
+        if source.kind == "chart" and any(
+            self.document.tokens[i].key in CONTRAST or self.document.tokens[i].raw == "但" for i in range(source.end, start)
+        ):
+            return ""  # "the note says …, but …": the answer speaks again
+        return source.kind
 
     def _text(self, ann: Ann) -> str:
         return self.document.text(ann.start, ann.end).lower()

@@ -54,7 +54,7 @@ class StateReader:
 
     def _negated_word(self, ann: Ann) -> bool:
         """ "not high", "不高": the word itself is denied."""
-        return any(mod.kind == "neg" and mod.start <= ann.start < mod.end for mod in self.scopes.mods)
+        return any(mod.kind == "neg" and (mod.start, -mod.end) < (ann.start, -ann.end) and ann.start < mod.end for mod in self.scopes.mods)
 
     def _owner(self, ann: Ann) -> Ann | None:
         """Return the measurement a state word belongs to."""

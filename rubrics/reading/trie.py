@@ -10,7 +10,7 @@ from typing import Any
 from .tokens import Token, tokenise
 
 GAP = "\0gap"
-GROUP = re.compile(r"\(([^()|]{0,200}\|[^()]{0,400})\)")
+GROUP = re.compile(r"\(([^()|]{0,400}\|[^()]{0,4000})\)")
 MAX_GAP = 4
 
 
