@@ -139,6 +139,8 @@ class Monitoring(_Frozen):
     rules: tuple[MonitoringRule, ...] = ()
     source: str | None = None
     assumption: bool = False
+    note: str = ""
+    """Where the bounds come from, in words, as their author remembers it; `source` is for a document really looked at."""
 
 
 class MonitoringRule(_Frozen):
