@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Self
 
-from .building import When, attachment, concept, dosage_element, quantity, time_text, value_elements
+from .building import When, attachment, concept, dosage_element, instant_of, quantity, time_text, value_elements
 from .chart import Chart, memory_chart
 from .errors import DataError
 from .fhir import check
 from .packing import PackedChart, pack
-from .resource import ALWAYS, Resource, end_of, instant_text, known_later, with_rank
+from .resource import ALWAYS, Resource, end_of, instant_text, known_later, known_value, with_rank
 from .times import Instant, parse_instant
 
 _V3 = "http://terminology.hl7.org/CodeSystem/v3-ActCode"
@@ -71,8 +71,7 @@ class ChartBuilder:
 
     def add(self, resource: Resource, known_at: When) -> str:
         """Add any resource of our own making, with the instant it became known; returns its id."""
-        known = known_at if isinstance(known_at, int) else end_of(time_text(known_at))
-        self._resources.append((resource, known))
+        self._resources.append((resource, instant_of(known_at)))
         return str(resource["id"])
 
     def _new(self, kind: str, prefix: str, identity: str | None, encounter: str | None = None) -> Resource:
@@ -157,7 +156,11 @@ class ChartBuilder:
             condition["abatementDateTime"] = time_text(abatement)
         if rank is not None:
             with_rank(condition, rank)
-        return self.add(condition, self._first("condition", name, known_at, recorded, onset))
+        known = self._first("condition", name, known_at, recorded, onset)
+        if abatement is None and clinical_status in ("inactive", "remission", "resolved"):
+            # The author says how it stood when it became known; a bare "resolved" would be of no known date.
+            known_value(condition, "clinicalStatus", condition["clinicalStatus"], instant_of(known))
+        return self.add(condition, known)
 
     def _first(self, kind: str, name: str, *times: When | None) -> When:
         for time in times:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from .errors import DataError
 from .knowledge import unit
-from .resource import Resource, decimal, instant_text
+from .resource import Resource, decimal, end_of, instant_text
 from .times import Instant
 
 UCUM = "http://unitsofmeasure.org"
@@ -26,6 +26,11 @@ def time_text(when: When) -> str:
     if clock.count(":") == 1 and not clock.endswith("Z"):
         text += ":00"
     return text if text.endswith("Z") or "+" in clock or "-" in clock else text + "Z"
+
+
+def instant_of(when: When) -> Instant:
+    """Return when something dated so is known: the instant, or the end of a partial date."""
+    return when if isinstance(when, int) else end_of(time_text(when))
 
 
 def concept(text: str, system: str | None = None, code: str | None = None) -> Resource:

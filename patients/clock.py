@@ -19,7 +19,8 @@ from .errors import DataError
 from .resource import KNOWN_LATER, Resource, end_of, tag_derived
 from .times import NEVER, Instant, parse_instant
 
-_CLINICAL = "http://terminology.hl7.org/CodeSystem/condition-clinical"
+HIDDEN = "hidden"
+"""In place of a status in `clock.json`: the element is left out, nothing is known about it."""
 
 
 @cache
@@ -162,14 +163,15 @@ def _apply_status(form: Resource, own: dict[str, Instant], given: set[str], anch
         return
     packed = _status(form, rule["path"])
     wanted = _status_at(form, rule, own, packed, anchor)
-    if wanted != packed and wanted is not None:
-        if rule["path"] == "clinicalStatus":
-            form["clinicalStatus"] = {"coding": [{"system": _CLINICAL, "code": wanted}]}
-        else:
-            form[rule["path"]] = wanted
-        tag_derived(form)
-    elif wanted == rule["open"]:
-        tag_derived(form)
+    if wanted is None or wanted == packed != rule["open"]:
+        return
+    if wanted == HIDDEN:
+        del form[rule["path"]]
+    elif wanted != packed and "system" in rule:
+        form[rule["path"]] = {"coding": [{"system": rule["system"], "code": wanted}]}
+    else:
+        form[rule["path"]] = wanted if wanted != packed else form[rule["path"]]
+    tag_derived(form)
 
 
 def _status_at(
@@ -178,9 +180,9 @@ def _status_at(
     if packed != rule["open"] and packed not in rule["final"]:
         return packed
     ends = [path for path in rule["end"] if next(_values(form, path), None) is not None]
-    if not ends:
+    known = min((_known(form, path, own) for path in ends), default=NEVER)
+    if known == NEVER:
         return rule["undated"] if packed in rule["final"] and rule["undated"] else packed
-    known = min(_known(form, path, own) for path in ends)
     start = next((value for path in rule.get("start", ()) for value in _values(form, path)), None)
     if "reversed" in rule and start is not None and _end_before(form, ends[0], start):
         reversed_status: str = rule["reversed"]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from .resource import Resource
+from .resource import Resource, instant_text
 from .times import Instant
 
 
@@ -47,10 +46,10 @@ def tail(reference: Any) -> str | None:
 
 def age_at(birth_date: str, anchor: Instant) -> int | None:
     """Return whole years at `anchor`; from a year alone, the difference of years."""
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=anchor)
+    year, *rest = (int(part) for part in instant_text(anchor)[:10].split("-"))
     parts = [int(part) for part in birth_date[:10].split("-")]
-    years = moment.year - parts[0]
-    if tuple(parts[1:]) > (moment.month, moment.day)[: len(parts) - 1]:
+    years = year - parts[0]
+    if parts[1:] > rest[: len(parts) - 1]:
         years -= 1
     return max(years, 0)
 
@@ -165,7 +164,7 @@ def components_of(components: Sequence[Resource]) -> tuple[Any, str | None]:
 
 def _dosages(resource: Resource) -> Iterator[Mapping[str, Any]]:
     dosage: Any = resource.get("dosageInstruction", resource.get("dosage", ()))
-    yield from dosage if isinstance(dosage, list) else (dosage,)
+    yield from (dosage,) if isinstance(dosage, dict) else dosage
 
 
 def dose_of(resource: Resource) -> str | None:

@@ -34,6 +34,9 @@ DERIVED_STATUS = "derived-status"
 ALWAYS: Instant = -62_135_596_800 * SECOND
 """0001-01-01: before every anchor. Facts known from the start (a birth date, a dictionary) carry it."""
 
+_LAST: Instant = 253_402_300_799 * SECOND
+"""9999-12-31T23:59:59: the last second a date can be written for."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -106,7 +109,7 @@ def end_of(text: str) -> Instant:
 
 def instant_text(instant: Instant) -> str:
     """Write an instant as a FHIR instant in UTC, with a fraction only where there is one, in years 1 to 9999."""
-    moment = _EPOCH + timedelta(microseconds=max(instant, ALWAYS))
+    moment = _EPOCH + timedelta(microseconds=min(max(instant, ALWAYS), _LAST))
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if moment.microsecond else "seconds") + "Z"
 
 
