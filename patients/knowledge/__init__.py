@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .auditing import audit
 from .conversion import convert, unit
 from .loader import conditions, drug_classes, drugs, findings, labs, lexicon, monitoring, units
 from .models import Concept, Condition, Drug, DrugClass, Finding, Lab, Monitoring, MonitoringRule, Range, Unit
@@ -20,6 +21,7 @@ __all__ = [
     "MonitoringRule",
     "Range",
     "Unit",
+    "audit",
     "conditions",
     "convert",
     "drug_classes",

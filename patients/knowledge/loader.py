@@ -22,6 +22,15 @@ from .models import Ambiguity, Concept, Condition, Drug, DrugClass, Finding, Lab
 from .terms import Lexicon
 
 FORMAT_VERSION = 1
+CONCEPT_FILES: Mapping[str, type[Concept]] = MappingProxyType(
+    {
+        "labs.json": Lab,
+        "drugs.json": Drug,
+        "drug_classes.json": DrugClass,
+        "conditions.json": Condition,
+        "findings.json": Finding,
+    }
+)
 _Model = TypeVar("_Model", bound=BaseModel)
 
 

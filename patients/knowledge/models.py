@@ -140,7 +140,7 @@ class Monitoring(_Frozen):
     source: str | None = None
     assumption: bool = False
     note: str = ""
-    """Where the bounds come from, in words, as their author remembers it; `source` is for a document really looked at."""
+    """Where the bounds come from as their author remembers it; `source` is for a document really looked at."""
 
 
 class MonitoringRule(_Frozen):
