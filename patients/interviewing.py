@@ -84,7 +84,7 @@ class _Record:
         self.patient_key = f"Patient/{patient['id']}" if patient else SIMULATED
         self.sex = str(patient.get("gender", "unknown"))
         self.age = age_at(patient["birthDate"], snapshot.anchor) if "birthDate" in patient else None
-        self.marital = _first_code(patient.get("maritalStatus"))
+        self.marital = _marital(patient.get("maritalStatus", {}))
         self.codes = tuple(_icd_codes(snapshot))
         self.drugs = _home_drugs(snapshot)
 
@@ -113,11 +113,13 @@ def _icd_codes(snapshot: Snapshot) -> Iterator[tuple[str, bool, str]]:
                 yield f"Condition/{condition['id']}", ten, code.replace(".", "").upper()
 
 
-def _first_code(concept: Any) -> str | None:
-    for coding in (concept or {}).get("coding", ()):
+def _marital(concept: dict[str, Any]) -> str | None:
+    """Return the v3 code of a marital status, else its words folded."""
+    for coding in concept.get("coding", ()):
         if coding.get("code"):
             return str(coding["code"])
-    return None
+    text = concept.get("text")
+    return None if text is None else str(text).strip().casefold()
 
 
 def _home_drugs(snapshot: Snapshot) -> tuple[str, ...]:
