@@ -325,7 +325,7 @@ def _bounded(text: str, end: int, term: str) -> bool:
         return True
     if not following.isdigit() or term[-1].isdigit() or not following.isascii():
         return False
-    if len(term) >= 3:
+    if len(term) - term.rfind(" ") > 3:  # the last word has at least three letters
         return True
     return bool(re.match(r"\d+\.\d|\d\d", text[end : end + 8]))
 
