@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from wardround.patients.errors import DataError, UsageError
 
@@ -60,12 +60,9 @@ def read_header(source: SourceFile, spec: TableSpec) -> Header:
             head = stream.read(_HEADER_BYTES)
     except (OSError, EOFError, zlib.error) as fault:
         raise _damaged(source, fault) from fault
-    try:
-        text = io.StringIO(head.decode("utf-8-sig", "strict" if len(head) < _HEADER_BYTES else "ignore"), newline="")
-    except UnicodeDecodeError as fault:
-        raise DataError(
-            f"`{source.label}` is not UTF-8 ({fault}). Save it as UTF-8 CSV, as MIMIC-IV is published."
-        ) from fault
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(f"`{source.label}`, line 1: UTF-16. Save the file as UTF-8 CSV, as MIMIC-IV is published.")
+    text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
     first = next(csv.reader(text), None)
     if not first:
         raise DataError(f"`{source.label}`, line 1: the file is empty. Fetch the table again from PhysioNet.")
@@ -226,22 +223,58 @@ class Reader:
         return str(link)
 
     def _explain(self, spec: TableSpec, fault: Exception) -> DataError:
+        """Say what DuckDB stumbled over; it counts records, so the line is looked up again."""
         text = str(fault)
         named = re.search(r"([0-9]+\.csv(?:\.gz)?)\b", text.replace(str(self._links), ""))
         source = self._linked.get(named[1]) if named else None
+        found = diagnose(source) if source else None
+        if found is not None:
+            return found
         label = source.label if source else spec.name
-        line = re.search(r"CSV Error on Line: (\d+)", text)
-        where = f"`{label}`, line {line[1]}" if line else f"`{label}`"
-        expected = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
-        if expected:
+        return DataError(f"`{label}` cannot be read: {text.splitlines()[0]}. Repair or fetch the file again.")
+
+
+def diagnose(source: SourceFile) -> DataError | None:
+    """Read a file line by line and name its first fault; None if it has none of those known here."""
+    not_utf8 = _first_bad_line(source)
+    if not_utf8 is not None:
+        return DataError(
+            f"`{source.label}`, line {not_utf8}: not UTF-8. Save the file as UTF-8 CSV, as MIMIC-IV is published."
+        )
+    with _text(source) as stream:
+        reader = csv.reader(stream, strict=True)
+        width = len(next(reader, []))
+        line = reader.line_num + 1
+        try:
+            for record in reader:
+                if record and len(record) != width:
+                    return DataError(
+                        f"`{source.label}`, line {line}: {len(record)} fields where the header has {width}. "
+                        "Repair or fetch the file again."
+                    )
+                line = reader.line_num + 1
+        except csv.Error:
             return DataError(
-                f"{where}: {expected[2]} fields where the header has {expected[1]}. Repair or fetch the file again."
+                f"`{source.label}`, line {line}: a quoted field does not end as it should. "
+                "Repair or fetch the file again."
             )
-        if "unterminated quote" in text:
-            return DataError(f"{where}: a quoted field does not end. Repair or fetch the file again.")
-        if "unicode" in text or "utf-8" in text:
-            return DataError(f"{where}: not UTF-8. Save the file as UTF-8 CSV, as MIMIC-IV is published.")
-        return DataError(f"{where} cannot be read: {text.splitlines()[0]}. Repair or fetch the file again.")
+    return None
+
+
+def _first_bad_line(source: SourceFile) -> int | None:
+    with _opened(source) as stream:
+        for line, data in enumerate(stream, 1):
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError:
+                return line
+    return None
+
+
+@contextmanager
+def _text(source: SourceFile) -> Iterator[TextIO]:
+    with _opened(source) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+        yield text
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,16 +367,14 @@ class TableStream:
         for number, group in enumerate(self._groups):
             row = number * _GROUP
             for source in group.files:
-                row, last = _locate_in(source, row, wanted, found), row
+                row = _locate_in(source, row, wanted, found)
                 if len(found) == len(wanted):
                     return found
-                assert row >= last
         return found
 
 
 def _locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, dict[str, str | int]]) -> int:
-    opener = gzip.open if source.gz else open
-    with opener(source.path, "rt", encoding="utf-8-sig", newline="") as stream:
+    with _text(source) as stream:
         reader = csv.reader(stream, strict=True)
         next(reader, None)
         line = reader.line_num + 1

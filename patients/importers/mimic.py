@@ -154,7 +154,12 @@ class _Run:
                 for spec in mapper.tables
                 if spec.name in self._streams
             }
-            made.extend(mapper.map(patient, mine, self._tallies))
+            main = mapper.tables[0].name
+            if main in self._streams:
+                made.extend(mapper.map(patient, mine, self._tallies))
+                continue
+            for table, support in mine.items():
+                self._tallies[table].note(f"read, but there is no table {main} that uses it", len(support))
         if not any(one.table == "patients" for one in made):
             for one in made:
                 self._tallies[one.table].refuse("the patient's own row was refused", one.row)
