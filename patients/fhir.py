@@ -105,6 +105,11 @@ def _schema(resource_type: str) -> Any:
     return jsonschema_rs.Draft6Validator(schema, pattern_options=jsonschema_rs.RegexOptions())
 
 
+_DATES = ("date", "dateTime", "instant")
+_MONTHS = "0[1-9]|1[0-2]"
+"""Found in the pattern of every date; the schema writes the pattern itself, not a reference, in choice elements."""
+
+
 class _Definition(NamedTuple):
     """What the walk asks of one kind of element."""
 
@@ -129,7 +134,7 @@ def _definition(name: str) -> _Definition:
             targets[key] = target.rpartition("/")[2]
     return _Definition(
         {key: target for key, target in targets.items() if target[0].isupper()},
-        frozenset(key for key, target in targets.items() if target in ("date", "dateTime", "instant")),
+        frozenset(key for key, prop in properties.items() if targets.get(key) in _DATES or _MONTHS in str(prop)),
         {key: frozenset(codes) for key, codes in table["codes"].items()},
         _CONCEPT_CODES.get(name, {}),
         {key: frozenset(kinds) for key, kinds in table["refs"].items() if "Resource" not in kinds},
@@ -151,11 +156,14 @@ def validate(resource: bytes | str | Mapping[str, Any]) -> list[str]:
         plain = orjson.loads(resource if isinstance(resource, bytes | str) else dump(resource))
     except (orjson.JSONDecodeError, DataError) as fault:
         return [f"not JSON: {fault}"]
-    return check(plain)
+    return check(plain, strict=True)
 
 
-def check(plain: Any) -> list[str]:
-    """Check a resource that is parsed already (numbers as int, float or Decimal)."""
+def check(plain: Any, *, strict: bool = False) -> list[str]:
+    """Check a resource that is parsed already (numbers as int, float or Decimal).
+
+    `strict` adds con-3, a guideline of R4 that what we write ourselves keeps and a real record may not.
+    """
     if not isinstance(plain, dict) or not isinstance(plain.get("resourceType"), str):
         return ["resourceType: missing; every resource names its type"]
     kind = plain["resourceType"]
@@ -168,6 +176,8 @@ def check(plain: Any) -> list[str]:
     _walk(plain, kind, kind, problems)
     if not problems:
         _invariants(plain, problems)
+        if strict and kind == "Condition":
+            _condition_guideline(plain, problems)
     return problems[:MAX_PROBLEMS]
 
 
@@ -260,13 +270,16 @@ def _codes(node: Any) -> set[str]:
 def _condition_rules(plain: Resource, problems: list[str]) -> None:
     status, verification = _codes(plain.get("clinicalStatus")), _codes(plain.get("verificationStatus"))
     abated = any(key.startswith("abatement") for key in plain)
-    listed = "problem-list-item" in _codes(plain.get("category"))
-    if listed and "clinicalStatus" not in plain and "entered-in-error" not in verification:
-        problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
     if abated and "clinicalStatus" in plain and status.isdisjoint({"inactive", "resolved", "remission"}):
         problems.append("Condition.clinicalStatus: abated, so it must be inactive, resolved or remission (con-4)")
     if "clinicalStatus" in plain and "entered-in-error" in verification:
         problems.append("Condition.clinicalStatus: must be absent when entered in error (con-5)")
+
+
+def _condition_guideline(plain: Resource, problems: list[str]) -> None:
+    listed = "problem-list-item" in _codes(plain.get("category"))
+    if listed and "clinicalStatus" not in plain and "entered-in-error" not in _codes(plain.get("verificationStatus")):
+        problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
 
 
 def _observation_rules(plain: Resource, problems: list[str]) -> None:
