@@ -128,7 +128,7 @@ def test_views_hide_sections_types_and_stays(chart: Chart) -> None:
     hidden = chart.at(now, ViewFilter(types=("Observation",), encounters=("e1",)))
     assert hidden.count("Observation") == 0 and hidden.read("Observation", "lab-1") is None
     assert hidden.count("Encounter") == 0
-    assert [entry.id for entry in hidden.search(Search("Condition")).entries()] == ["condition-2"]
+    assert [entry.id for entry in hidden.search(Search("Condition")).entries()] == ["condition-3", "condition-2"]
     assert hidden.names("MedicationRequest") == ("Heparin",)
 
 

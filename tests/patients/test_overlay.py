@@ -33,7 +33,7 @@ def order(name: str = "Metformin", **more: Any) -> dict[str, Any]:
 
 
 OTHERS: list[dict[str, Any]] = [
-    {"resourceType": "ServiceRequest", "status": "active", "intent": "order", "subject": SUBJECT, "code": {"text": "x"}},
+    {"resourceType": "ServiceRequest", "status": "active", "intent": "plan", "subject": SUBJECT, "code": {"text": "x"}},
     {"resourceType": "Flag", "status": "active", "code": {"text": "falls"}, "subject": SUBJECT},
     {"resourceType": "Observation", "status": "final", "code": {"text": "Pain"}, "subject": SUBJECT, "valueInteger": 3},
     {"resourceType": "DiagnosticReport", "status": "final", "code": {"text": "ECG"}, "subject": SUBJECT},
@@ -61,7 +61,7 @@ def test_a_write_is_stamped_and_seen_at_once(overlay: Overlay) -> None:
     assert overlay.search(Search("MedicationRequest", text="metformin")).total == 1
     assert overlay.names("MedicationRequest") == ("Metformin", "Warfarin")
     assert overlay.count("MedicationRequest") == 4
-    assert [found["id"] for found in overlay.resources("MedicationRequest")][0] == "new-1"
+    assert next(iter(overlay.resources("MedicationRequest")))["id"] == "new-1"
     assert overlay.snapshot.search(Search("MedicationRequest")).total == 3
 
 

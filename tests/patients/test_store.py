@@ -169,7 +169,7 @@ def test_a_damaged_part_is_refused_when_read(path: Path) -> None:
     snapshot = ChartStore.open(path).chart("p1").at(NOW)
     assert snapshot.search(Search("Observation")).total == 3
     with pytest.raises(DataError, match="damaged"):
-        snapshot.search(Search("Observation")).entries()[0].body
+        snapshot.search(Search("Observation")).entries()[0].resource()
     with pytest.raises(DataError, match="lacks part 1"):
         [entry.body for entry in ChartStore.open(path).chart("p2").at(NOW).search(Search("Observation")).entries()]
 
