@@ -30,8 +30,8 @@ from .rubric import (
     Verdict,
     WriteRecord,
 )
-from .scoring import PLAN_ITEM, check_answer, judge_items, score, settle
-from .validation import is_guard, validate_spec
+from .scoring import check_answer, judge_items, score, settle
+from .validation import PLAN_ITEM, is_guard, validate_spec
 
 __all__ = [
     "PLAN_ITEM",

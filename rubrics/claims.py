@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -17,22 +17,27 @@ _DRUGS = frozenset({"drug", "drug_class"})
 _MENTIONS = frozenset({"condition", "finding"})
 
 
+Clash = tuple[str, str, str]
+"""(kind of claim, concept, what contradicts what); kinds: value, status, act, mention."""
+
+
 @dataclass(frozen=True)
 class Claims:
     """The distinct claims of one answer."""
 
     measured: frozenset[str]
     """Concepts with a measurement claimed for this patient."""
-    values: Mapping[str, int]
-    """Concept → number of distinct values outside any series (a series is one trend claim)."""
+    single: Mapping[str, tuple[Measured, ...]]
+    """Concept → distinct values claimed outside any series and without a date."""
+    dated: Mapping[str, tuple[Measured, ...]]
+    """Concept → distinct values that are dated or stand in a series: together one trend claim."""
     acts: frozenset[tuple[str, str]]
-    """(act, target)."""
+    """(act, target); ordering a test again is rechecking it."""
     mentions: frozenset[str]
     """Conditions and findings asserted or denied."""
     drugs: frozenset[str]
     """Drugs the patient is said to take or not to take."""
-    clashes: Mapping[tuple[str, str], str]
-    """(kind of claim, concept) → what contradicts what; kinds: value, status, act, mention."""
+    clashes: frozenset[Clash]
 
 
 @lru_cache(maxsize=8192)
@@ -54,51 +59,60 @@ def claims_of(reading: Reading) -> Claims:
     """Collect the distinct claims of an answer."""
     measured = reading.measured()
     single: dict[str, list[Measured]] = {}
+    dated: dict[str, list[Measured]] = {}
     for claim in measured:
-        if claim.series < 0:
-            single.setdefault(claim.concept, []).append(claim)
-    statuses = _grouped((claim.concept, claim.status) for claim in reading.statuses())
+        serial = claim.series >= 0 or claim.time not in ("", "now")
+        (dated if serial else single).setdefault(claim.concept, []).append(claim)
     acts = _grouped((claim.target, claim.act) for claim in reading.acts())
     named = [claim for claim in reading.names if claim.polarity and claim.flags.claimed]
-    rules = limits()
-    clashes = {("value", concept): found for concept, group in single.items() if (found := _two_at_once(group))}
-    for kind, groups, clash in (("status", statuses, rules.statuses_clash), ("act", acts, rules.acts_clash)):
-        for concept, said in groups.items():
-            pair = next((pair for pair in combinations(said, 2) if clash(*pair)), None)
-            if pair:
-                clashes[kind, concept] = f"both {pair[0]} and {pair[1]}"
-    clashes.update(_both_polarities(claim for claim in named if claim.kind in _MENTIONS))
     return Claims(
         measured=frozenset(claim.concept for claim in measured),
-        values={concept: len(_distinct(group)) for concept, group in single.items()},
-        acts=frozenset((act, target) for target, found in acts.items() for act in found),
+        single={concept: _distinct(group) for concept, group in single.items()},
+        dated={concept: _distinct(group) for concept, group in dated.items()},
+        acts=frozenset(("recheck" if act == "order" else act, target) for target, said in acts.items() for act in said),
         mentions=frozenset(claim.concept for claim in named if claim.kind in _MENTIONS),
         drugs=frozenset(claim.concept for claim in named if claim.kind in _DRUGS),
-        clashes=clashes,
+        clashes=frozenset(_clashes(reading, measured, acts, named)),
     )
 
 
-def _two_at_once(claims: list[Measured]) -> str | None:
-    """Return the first two values claimed for one time; another unit may be the same value said again."""
+def _clashes(
+    reading: Reading, measured: Iterable[Measured], acts: Mapping[str, tuple[str, ...]], named: Iterable[MentionClaim]
+) -> Iterator[Clash]:
+    """Yield every contradiction between two claims of one kind about one concept."""
+    rules = limits()
+    values: dict[str, list[Measured]] = {}
+    for claim in measured:
+        values.setdefault(claim.concept, []).append(claim)
+    for concept, group in values.items():
+        yield from (("value", concept, what) for what in _two_at_once(group))
+    statuses = _grouped((claim.concept, claim.status) for claim in reading.statuses())
+    for kind, groups, clash in (("status", statuses, rules.statuses_clash), ("act", acts, rules.acts_clash)):
+        for concept, said in groups.items():
+            for one, other in combinations(sorted(said), 2):
+                if clash(one, other):
+                    yield kind, concept, f"both {one} and {other}"
+    yield from _both_polarities(claim for claim in named if claim.kind in _MENTIONS)
+
+
+def _two_at_once(claims: list[Measured]) -> Iterator[str]:
+    """Yield pairs of values claimed for one time; another unit may be the same value said again."""
     for one, other in combinations(claims, 2):
-        if one.time and one.time == other.time and one.unit == other.unit and not _same_value(one, other):
-            return f"both {one.value} and {other.value} ({one.time})"
-    return None
+        if one.time and one.time == other.time and one.unit == other.unit and not same_value(one.values, other.values):
+            yield f"both {one.value} and {other.value} ({one.time})"
 
 
-def _distinct(claims: list[Measured]) -> list[Measured]:
+def _distinct(claims: list[Measured]) -> tuple[Measured, ...]:
     kept: list[Measured] = []
     for claim in claims:
-        if not any(claim.unit == other.unit and _same_value(claim, other) for other in kept):
+        if not any(claim.unit == other.unit and same_value(claim.values, other.values) for other in kept):
             kept.append(claim)
-    return kept
+    return tuple(kept)
 
 
-def _same_value(one: Measured, other: Measured) -> bool:
-    """Tell whether two values are one, up to the rounding of the coarser."""
-    if len(one.values) != len(other.values):
-        return False
-    return all(_rounds_to(a, b) for a, b in zip(one.values, other.values, strict=True))
+def same_value(one: Sequence[Decimal], other: Sequence[Decimal]) -> bool:
+    """Tell whether two values (pairs for blood pressures) are one, up to the rounding of the coarser."""
+    return len(one) == len(other) and all(_rounds_to(a, b) for a, b in zip(one, other, strict=True))
 
 
 def _rounds_to(one: Decimal, other: Decimal) -> bool:
@@ -114,13 +128,15 @@ def _exponent(value: Decimal) -> int:
     return exponent if isinstance(exponent, int) else 0
 
 
-def _both_polarities(claims: Iterable[MentionClaim]) -> dict[tuple[str, str], str]:
-    """Find concepts asserted and denied by one speaker; chart and patient may well differ."""
+def _both_polarities(claims: Iterable[MentionClaim]) -> Iterator[Clash]:
+    """Yield concepts asserted and denied by one speaker; chart and patient may well differ."""
     said: dict[tuple[str, tuple[bool, bool, bool]], set[str]] = {}
     for claim in claims:
         flags = claim.flags
         said.setdefault((claim.concept, (flags.patient, flags.chart, flags.relative)), set()).add(claim.polarity)
-    return {("mention", concept): "both asserted and denied" for (concept, _), found in said.items() if len(found) > 1}
+    for (concept, _), found in said.items():
+        if len(found) > 1:
+            yield "mention", concept, "both asserted and denied"
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from wardround.rubrics.reading import Reading, read
+from wardround.rubrics.checks.amounts import same_amount
+from wardround.rubrics.reading import Measured, Reading, read
 
-from .claims import Claims, claims_of, concept_key, is_drug
+from .claims import Claims, Clash, claims_of, concept_key, is_drug
+from .evidence import Evidence
 from .limits import FamilyLimits, limits
 from .rubric import (
     AdviceCheck,
@@ -40,7 +42,7 @@ class Gold:
     acts: int = 0
     mentions: int = 0
     drugs: int = 0
-    clashes: frozenset[tuple[str, str]] = frozenset()
+    clashes: frozenset[Clash] = frozenset()
 
 
 @dataclass
@@ -60,16 +62,17 @@ class Voids:
         return list(dict.fromkeys([*self.kinds.values(), *self.concepts.values()]))
 
 
-def void_items(spec: TurnSpec, reading: Reading, notes: list[str]) -> dict[str, str]:
+def void_items(spec: TurnSpec, reading: Reading, evidence: Evidence, notes: list[str]) -> dict[str, str]:
     """Return item id → reason for the items that rest on claims which do not count.
 
     Args:
         spec: The turn.
         reading: The answer.
+        evidence: What the episode has learnt; a dated series of values that were never read is a list of guesses.
         notes: Gets one line for every rule that fired, whether or not an item rested on it.
     """
     claims = claims_of(reading)
-    voids = find_voids(claims, gold_of(spec), limits().of(spec.family))
+    voids = find_voids(claims, gold_of(spec), limits().of(spec.family), evidence)
     notes.extend(voids.notes)
     if not voids.notes:
         return {}
@@ -77,7 +80,7 @@ def void_items(spec: TurnSpec, reading: Reading, notes: list[str]) -> dict[str, 
     return {item_id: reason for item_id, reason in reasons.items() if reason}
 
 
-def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits) -> Voids:
+def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits, evidence: Evidence) -> Voids:
     """Find the claims of an answer that do not count."""
     voids = Voids()
     counted = (
@@ -89,14 +92,28 @@ def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits) -> Voids:
     for kind, words, n, most in counted:
         if n > most:
             voids.kinds[kind] = f"dumping: {n} {words} stated, {most} allowed"
-    for concept, n in claims.values.items():
+    for concept in sorted(claims.measured):
         most = gold.values.get(concept, 0) + allowed.values_per_concept
+        n = len(claims.single.get(concept, ())) + _serial(claims.dated.get(concept, ()), most, evidence)
         if n > most:
             voids.concepts["value", concept] = f"dumping: {n} values of `{concept}` stated, {most} allowed"
-    for (kind, concept), what in claims.clashes.items():
-        if (kind, concept) not in gold.clashes:
-            voids.concepts.setdefault((kind, concept), f"hedging: {kind} of `{concept}`: {what}")
+    for kind, concept, what in sorted(claims.clashes - gold.clashes):
+        voids.concepts.setdefault((kind, concept), f"hedging: {kind} of `{concept}`: {what}")
     return voids
+
+
+def _serial(dated: tuple[Measured, ...], most: int, evidence: Evidence) -> int:
+    """Count a dated, arrowed or from–to series: one claim, and one more for every value that was never read."""
+    if len(dated) <= most:  # too few to matter, whether read or not; spares parsing the evidence
+        return min(1, len(dated))
+    concept = dated[0].concept
+    known = [found for found in evidence.measurements if found.concept == concept]
+    guesses = [
+        claim
+        for claim in dated
+        if not any(same_amount(claim, found.text, found.unit or "", concept) for found in known)
+    ]
+    return min(1, len(dated) - len(guesses)) + len(guesses)
 
 
 def _rests_on(check: Check, voids: Voids) -> str | None:
@@ -156,11 +173,14 @@ def _read_gold(text: str, language: str) -> Gold:
     claims = claims_of(read(text, language))
     return Gold(
         measured=len(claims.measured),
-        values=claims.values,
+        values={
+            concept: len(claims.single.get(concept, ())) + min(1, len(claims.dated.get(concept, ())))
+            for concept in claims.measured
+        },
         acts=len(claims.acts),
         mentions=len(claims.mentions),
         drugs=len(claims.drugs),
-        clashes=frozenset(claims.clashes),
+        clashes=claims.clashes,
     )
 
 
@@ -176,7 +196,7 @@ def _named(spec: TurnSpec) -> Gold:
         elif isinstance(check, TrendCheck | ThresholdCheck):
             values.setdefault(concept_key(check.concept), set())
         elif isinstance(check, AdviceCheck):
-            acts.add((check.act, concept_key(check.target)))
+            acts.add(("recheck" if check.act == "order" else check.act, concept_key(_target(check.target))))
         elif isinstance(check, MentionCheck | ReportsCheck):
             (drugs if is_drug(check.concept) else mentions).add(concept_key(check.concept))
     return Gold(

@@ -14,14 +14,11 @@ from .dumping import void_items
 from .evidence import TurnTrace
 from .limits import limits
 from .rubric import Check, Item, TurnScore, TurnSpec, Verdict
-from .validation import is_guard
+from .validation import PLAN_ITEM, is_guard
 from .writes import orders_in, requested_tools, write_faults
 
 Scoring = Literal["wardround", "paper"]
 Plan = Literal["item", "zero", "off"]
-
-PLAN_ITEM = "plan_completed"
-"""Id of the guard that exists only where `prepare_to_answer` was left out."""
 
 
 def check_answer(check: Check, answer: str, *, language: str, trace: TurnTrace | None = None) -> Verdict:
@@ -87,7 +84,7 @@ def settle(
     notes: list[str] = []
     requested = requested_tools(spec)
     _fail_writes(spec, settled, trace, requested, notes)
-    for item_id, reason in void_items(spec, reading, notes).items():
+    for item_id, reason in void_items(spec, reading, trace.evidence, notes).items():
         settled[item_id] = _failed(settled[item_id], reason)
     if plan != "off" and not trace.planned:
         notes.append("plan incomplete: `prepare_to_answer` was not called")

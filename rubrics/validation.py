@@ -11,6 +11,10 @@ from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, Item, TurnSpec
 from .writes import orders_in, requested_tools
 
 
+PLAN_ITEM = "plan_completed"
+"""Id of the guard that exists only where `prepare_to_answer` was left out."""
+
+
 def is_guard(check: Check) -> bool:
     """Tell whether a check is a guard (rewarded only in proportion) or affirmative.
 
@@ -39,6 +43,8 @@ def _ids(items: tuple[Item, ...]) -> list[str]:
     for item in items:
         if item.id in seen:
             problems.append(f"item `{item.id}`: the id is used twice; give each item its own")
+        if item.id == PLAN_ITEM:
+            problems.append(f"item `{item.id}`: the id is kept for a missing `prepare_to_answer`; choose another")
         seen.add(item.id)
     return problems
 
