@@ -124,7 +124,11 @@ class _Script:
             if reply is None or key == "unknown_drug":
                 return Said(fallback(key, self.interview.persona, language), ()), told
             return Said(reply.text.get(language), reply.disclosed), told
-        told |= self._unlocked(drugs)
+        hidden = self._unlocked(drugs) - told
+        if hidden and not self.questions.drugs_named(text):
+            # A class ("the blood thinner") finds the drug but does not name it: what is held back stays so.
+            return Said(fallback("which_medicine", self.interview.persona, language), ()), told
+        told |= hidden
         facts = [f for f in self._known(told) if f.kind == "adherence" and self.questions.drug_of(f) in drugs]
         if not facts:
             return Said(fallback("unknown_drug", self.interview.persona, language), ()), told
