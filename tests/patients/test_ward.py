@@ -295,6 +295,46 @@ def test_measurements_and_orders_are_tied_to_the_knowledge_base(store: ChartStor
         assert [mention.concepts[0] for mention in mentions] == [order.drug], order.name
 
 
+QUOTED = {
+    "INR": "inr", "creatinine": "creatinine", "potassium": "potassium", "sodium": "sodium", "hemoglobin": "hemoglobin",
+    "platelets": "platelets", "neutrophils": "neutrophils", "TSH": "tsh", "ALT": "alt", "trough": "vancomycin_trough",
+    "lithium": "lithium", "digoxin": "digoxin", "level": "digoxin", "CRP": "crp", "glucose": "glucose",
+    "HbA1c": "hba1c", "osmolality": "osmolality", "free T4": "free_t4", "anti-Xa": "anti_xa", "pH": "venous_ph",
+    "gap": "anion_gap", "bicarbonate": "bicarbonate",
+}  # fmt: skip
+QUOTE = re.compile(rf"(?<!goal )\b({'|'.join(QUOTED)})(?: of| is| was)? (\d+(?:\.\d+)?)(?!\d|\.\d| mg)", re.IGNORECASE)
+
+
+def quotes(text: str) -> Iterator[tuple[str, str]]:
+    keys = {name.lower(): key for name, key in QUOTED.items()}
+    for name, value in QUOTE.findall(text):
+        yield keys[name.lower()], value
+
+
+def test_numbers_quoted_in_words_were_resulted_by_then(patient: WardPatient) -> None:
+    written = [(note.stored, section.text) for note in patient.notes for section in note.sections]
+    written += [(dose.at, dose.note) for dose in patient.administrations if dose.note]
+    written += [(stay.start, stay.reason) for stay in patient.encounters]
+    written += [(order.start, order.indication) for order in patient.medications if order.indication]
+    for when, text in written:
+        for key, value in quotes(text):
+            known = {
+                Decimal(panel.values[key]).normalize()
+                for panel in patient.labs
+                if key in panel.values and panel.stored is not None and panel.stored <= when
+            }
+            assert Decimal(value).normalize() in known, (when, key, value, text)
+
+
+def test_the_quote_reader_reads() -> None:
+    found = [pair for patient in PATIENTS for note in patient.notes for s in note.sections for pair in quotes(s.text)]
+    assert len(found) >= 60
+    assert list(quotes("INR 1.1; goal INR 2.0 to 3.0, trough 24.6 last night, lithium 450 mg")) == [
+        ("inr", "1.1"),
+        ("vancomycin_trough", "24.6"),
+    ]
+
+
 # -- the interviews ----------------------------------------------------------------------------------------------------
 
 
