@@ -10,7 +10,6 @@ from .evidence import TurnTrace
 from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, Item, TurnSpec
 from .writes import orders_in, requested_tools
 
-
 PLAN_ITEM = "plan_completed"
 """Id of the guard that exists only where `prepare_to_answer` was left out."""
 
