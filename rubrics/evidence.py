@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from .derived import Derived, derive
 from .rubric import CallRecord, ReplyRecord, WriteRecord
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Evidence:
     def measurements(self) -> tuple[Measurement, ...]:
         """Every measurement in the resources shown, parsed on first use, in the order shown."""
         return tuple(found for body in self.resources.values() for found in _measured(body))
+
+    @cached_property
+    def derived(self) -> tuple[Derived, ...]:
+        """Values computed from the measurements by shipped formulas (anion gap, corrected calcium …)."""
+        return derive(self.measurements)
 
     def holds(self, key: str) -> bool:
         """Tell whether a resource ("Observation/lab-1") was shown or a fact ("fact/<id>") disclosed."""
