@@ -182,10 +182,14 @@ class _Script:
         return best
 
     def _elsewhere(self, fact: str, told: frozenset[str]) -> Reply | None:
-        """Return words recorded for the fact under another tool."""
+        """Return words recorded for the fact under another tool, else a general reply that tells it."""
         for tool in INTERVIEW_TOOLS:
             reply = self._recorded(tool, fact, told)
             if reply is not None:
+                return reply
+        for tool in INTERVIEW_TOOLS:
+            reply = self._recorded(tool, None, told)
+            if reply is not None and fact in reply.disclosed:
                 return reply
         return None
 

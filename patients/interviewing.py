@@ -6,7 +6,7 @@ A record such as MIMIC says nothing of adherence, reasons or daily life; such fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -16,9 +16,11 @@ import orjson
 
 from . import knowledge
 from .chart import Snapshot
-from .elements import age_at
+from .elements import age_at, tail
 from .interview import Fact, FactKind, Interview, InterviewTool, Level, Persona, Reply, Words
+from .resource import rank_of
 from .rng import Stream
+from .search import Search
 from .voice import Pair, Voice, pairs, voice_data
 
 SIMULATED = "simulated"
@@ -85,15 +87,20 @@ class _Record:
         self.sex = str(patient.get("gender", "unknown"))
         self.age = age_at(patient["birthDate"], snapshot.anchor) if "birthDate" in patient else None
         self.marital = _marital(patient.get("maritalStatus", {}))
-        self.codes = tuple(_icd_codes(snapshot))
+        self.codes = _icd_codes(snapshot)
         self.drugs = _home_drugs(snapshot)
 
     def coded(self, prefixes: Iterable[str]) -> str | None:
         """Return the key of the first diagnosis whose code begins with one of the prefixes, or None."""
+        place = self.place(prefixes)
+        return None if place is None else self.codes[place][0]
+
+    def place(self, prefixes: Iterable[str]) -> int | None:
+        """Return how far down the list of diagnoses the first such one stands, or None."""
         wanted = tuple(prefixes)
-        for key, ten, code in self.codes:
+        for place, (_, ten, code) in enumerate(self.codes):
             if any(_begins(code, prefix, ten) for prefix in wanted):
-                return key
+                return place
         return None
 
 
@@ -104,13 +111,20 @@ def _begins(code: str, prefix: str, ten: bool) -> bool:
     return code.startswith(prefix) and not (ten and prefix.startswith("V"))
 
 
-def _icd_codes(snapshot: Snapshot) -> Iterator[tuple[str, bool, str]]:
-    for condition in snapshot.resources("Condition"):
+def _icd_codes(snapshot: Snapshot) -> list[tuple[str, bool, str]]:
+    """Return (key, whether ICD-10, code without dots), the newest stay first and in it the principal diagnosis."""
+    newest = snapshot.search(Search("Encounter")).entries(0, 1)
+    stay = newest[0].id if newest else None
+    found = []
+    for place, condition in enumerate(snapshot.resources("Condition")):
+        elsewhere = tail(condition.get("encounter")) != stay
+        order = (elsewhere, rank_of(condition) or 999, place)
         for coding in condition.get("code", {}).get("coding", ()):
             system, code = str(coding.get("system", "")).casefold(), str(coding.get("code", ""))
             if code and "icd" in system:
                 ten = "icd-10" in system or "icd10" in system
-                yield f"Condition/{condition['id']}", ten, code.replace(".", "").upper()
+                found.append((order, (f"Condition/{condition['id']}", ten, code.replace(".", "").upper())))
+    return [code for _, code in sorted(found)]
 
 
 def _marital(concept: dict[str, Any]) -> str | None:
@@ -180,7 +194,7 @@ class _Draft:
         """Add the chief complaint, other symptoms and some that are absent, each fitting the coded diagnoses."""
         data = _data()
         stream = self.voice.stream("symptoms")
-        fitting = [entry for entry in data["symptoms"] if self.record.coded(entry["codes"])]
+        fitting = self._fitting(data["symptoms"])
         known = [entry for entry in fitting if _finding(entry["finding"]) is not None]
         chosen = known[: 1 + stream.below(data["most_symptoms"])]
         told: list[tuple[Fact, list[Pair]]] = []
@@ -194,6 +208,12 @@ class _Draft:
         denied = [name for name in data["denied"] if name not in possible and _finding(name) is not None]
         for name in stream.shuffled(denied)[:2]:
             self._denied(name)
+
+    def _fitting(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the symptoms that fit a diagnosis, those of the leading ones first; what fits any of them is last."""
+        placed = [(self.record.place(entry["codes"]), entry) for entry in entries]
+        ranked = [("" in entry["codes"], place, n) for n, (place, entry) in enumerate(placed) if place is not None]
+        return [entries[number] for *_, number in sorted(ranked)]
 
     def _symptom(self, entry: dict[str, Any], kind: FactKind) -> tuple[Fact, list[Pair]]:
         name = entry["finding"]

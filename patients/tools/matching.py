@@ -95,8 +95,28 @@ def _pick(kind: str, text: str, labels: Sequence[Label]) -> Chosen:
         if len(parts) > 1:
             tests = [_MATCHERS[kind](part) for part in parts]
             kept = [label for label in labels if any(test(label) for test in tests)]
-    names = [name for _, folded, codes in kept if not codes for name in folded]
-    codes = [code for _, _, codes in kept for code in codes if "|" in code]
+    return _chosen_from(kept, labels)
+
+
+def _chosen_from(kept: Sequence[Label], labels: Sequence[Label]) -> Chosen:
+    """Return the keys that find the kept labels and, where the chart lets it, no other."""
+    wanted = {id(label) for label in kept}
+    others = [label for label in labels if id(label) not in wanted]
+    other_codes = {code for _, _, codes in others for code in codes}
+    other_names = {name for _, names, _ in others for name in names}
+    names: list[str] = []
+    codes: list[str] = []
+    for _, own_names, own_codes in kept:
+        coded = [code for code in own_codes if "|" in code]
+        code = next((code for code in coded if code not in other_codes), None)
+        name = next((name for name in own_names if name not in other_names), None)
+        if code is not None:
+            codes.append(code)
+        elif name is not None:
+            names.append(name)
+        else:
+            codes += coded
+            names += [] if coded else own_names
     return Chosen(_merged(names), _merged(codes), _merged(name for name, _, _ in kept))
 
 
@@ -109,10 +129,8 @@ def words_test(words: Iterable[str]) -> Callable[[Label], bool]:
 def pick_words(record: Overlay, kind: str, words: Iterable[str]) -> Chosen:
     """Return the concepts of a record whose names hold one of the words."""
     test = words_test(words)
-    kept = [label for label in record.snapshot.concepts(kind) if test(label)]
-    names = [name for _, folded, codes in kept if not codes for name in folded]
-    codes = [code for _, _, codes in kept for code in codes if "|" in code]
-    return Chosen(_merged(names), _merged(codes), _merged(name for name, _, _ in kept))
+    labels = record.snapshot.concepts(kind)
+    return _chosen_from([label for label in labels if test(label)], labels)
 
 
 @cache
@@ -297,16 +315,17 @@ _KINDS = {
 
 def _nearest(kind: str, text: str, labels: Sequence[Label]) -> tuple[str, ...]:
     """Return names the chart has, the likeliest meant first: a typing error forgiven, shared words, similar letters."""
-    suggested = knowledge.lexicon().suggest(text, kinds=_KINDS[kind])
+    words = knowledge.lexicon()
+    suggested = words.suggest(text, kinds=_KINDS[kind])
     test = _MATCHERS[kind](suggested.name.en) if suggested is not None else None
-    folded = fold(text)
-    tokens = set(folded.split())
+    asked = [fold(text), *([fold(suggested.name.en)] if suggested is not None else [])]
+    tokens = {token for wording in asked for token in wording.split() if len(token) > 2}
     scored: dict[str, tuple[int, int, float]] = {}
     for label in labels:
         if not label[0]:
             continue
         shared = len(tokens.intersection(word for name in label[1] for word in re.split(r"[^\w]+", name)))
-        ratio = max((_likeness(folded, name) for name in label[1]), default=0.0)
+        ratio = max((_likeness(wording, name) for name in label[1] for wording in asked), default=0.0)
         score = (int(test is not None and test(label)), shared, ratio)
         scored[label[0]] = max(score, scored.get(label[0], score))
     ranked = sorted(scored, key=lambda name: (*(-part for part in scored[name]), name.casefold(), name))

@@ -97,6 +97,13 @@ def test_absent_without_recorded_words_is_a_fixed_no() -> None:
     assert ask(Dialogue(Interview(facts=facts)), query="fever") == ("No, I haven't had that: fever.", ("f",))
 
 
+def test_a_fact_without_its_own_words_is_told_by_the_general_ones() -> None:
+    general = Reply(tool="patient.get_pain_assessment", fact=None, disclosed=("p",), text=words("Three, in the calf."))
+    facts = (Fact(id="p", kind="pain", concept="pain", attributes={"score": "3"}, source="simulated"),)
+    dialogue = Dialogue(Interview(facts=facts, replies=(general,)))
+    assert ask(dialogue, query="any pain?") == ("Three, in the calf.", ("p",))
+
+
 # -- adherence and what is withheld ------------------------------------------------------------------------------------
 
 

@@ -292,6 +292,18 @@ def test_free_text_finds_the_lab_that_is_meant(context: ToolContext, code: str, 
     assert table(context, "Observation.search", code=code)["matched"] == matched
 
 
+def test_what_is_matched_is_what_is_found_when_labs_share_a_code() -> None:
+    builder = build()
+    builder.lab("Creatinine, Whole Blood", "9.9", "mg/dL", at="2180-05-07 06:00", loinc="2160-0", encounter="200")
+    context = ToolContext(Overlay(builder.chart().at(ANCHOR)), Dialogue(Interview()), "10000032", "s-1")
+    page = table(context, "Observation.search", code="creatinine")
+    assert page["matched"] == ["Creatinine", "Creatinine, Whole Blood"]
+    assert page["total"] == 8
+    page = table(context, "Observation.search", code="2161-8")
+    assert page["matched"] == ["Creatinine, Urine"]
+    assert page["total"] == 1
+
+
 @pytest.mark.parametrize("code", ["creatinin", "romium", "reat", "2345-7", "ferritin", "asdf", "%", "*", "C.*"])
 def test_unmatched_code_gives_nothing_but_names(context: ToolContext, code: str) -> None:
     page = table(context, "Observation.search", code=code)
