@@ -82,8 +82,10 @@ def _ends(claim: Measured, index: int) -> Iterable[Measured]:
 def evidence_facts(evidence: Evidence) -> list[Fact]:
     """Return what the episode has measured or heard."""
     facts = [
-        Fact((m.concept,) if m.concept else (), m.concept, m.value, m.unit, day_of(m.instant), m.key) for m in evidence.measurements
+        Fact((m.concept,) if m.concept else (), m.concept, m.text, m.unit or "", day_of(m.instant), m.key)
+        for m in evidence.measurements
     ]
+    facts.extend(Fact((d.concept,), d.concept, d.text, d.unit, day_of(d.instant), d.keys[0]) for d in evidence.derived)
     for reply in evidence.replies:
         facts.extend(_heard(reply.text))
     return facts
@@ -92,4 +94,6 @@ def evidence_facts(evidence: Evidence) -> list[Fact]:
 @lru_cache(maxsize=1024)
 def _heard(text: str) -> tuple[Fact, ...]:
     """Return the measurements a patient's reply holds."""
-    return tuple(Fact(m.concepts, m.concept, m.value, m.unit, None) for m in read(text).values if m.shape in ("one", "pair"))
+    return tuple(
+        Fact(m.concepts, m.concept, m.value, m.unit, None) for m in read(text).values if m.shape in ("one", "pair")
+    )
