@@ -37,6 +37,10 @@ def later_fields(resource_type: str) -> tuple[Mapping[str, Any], ...]:
     return (*table["any"], *table["types"].get(resource_type, {}).get("fields", ()))
 
 
+def _applicable(resource: Resource) -> list[Mapping[str, Any]]:
+    return [rule for rule in later_fields(resource["resourceType"]) if rule["path"].partition(".")[0] in resource]
+
+
 @cache
 def _status_rule(resource_type: str) -> Mapping[str, Any] | None:
     rule: Mapping[str, Any] | None = clock_table()["types"].get(resource_type, {}).get("status")
@@ -52,21 +56,21 @@ def _watched(resource_type: str) -> frozenset[str]:
 
 
 def forms(
-    resource: Resource, known: Instant, others: Mapping[str, Instant] | None = None
+    resource: Resource, known: Instant, late: Mapping[str, Instant] | None = None
 ) -> list[tuple[Instant, Resource]]:
     """Return the forms of a resource in order of time, each with the instant from which it holds.
 
     Args:
         resource: The whole resource, with any `known-later` marks; not changed.
         known: When the resource itself became known.
-        others: When the resources it may refer to became known, by `Type/id`.
+        late: When the resources it refers to became known, by `Type/id`, where that is later than `known`.
 
     Returns:
         At least one form; the first holds from `known`, equal neighbours are one form.
     """
     meta = resource.get("meta", {})
     marked = "lastUpdated" in meta or any(mark.get("url") == KNOWN_LATER for mark in meta.get("extension", ()))
-    late = {ref: others[ref] for ref in references(resource) if others.get(ref, known) > known} if others else {}
+    late = late or {}
     if not marked and not late and _watched(resource["resourceType"]).isdisjoint(resource):
         return [(known, resource)]
     marks = _marks(resource)
@@ -106,7 +110,7 @@ def _instants(resource: Resource, marks: list[Mark]) -> Iterator[Instant]:
     for known, _, _ in marks:
         yield known
     own = _own_times(marks)
-    for rule in later_fields(resource["resourceType"]):
+    for rule in _applicable(resource):
         if "each" in rule:
             for element in _values(resource, rule["path"]):
                 yield _time(element, rule["each"])
@@ -127,7 +131,7 @@ def _as_of(resource: Resource, marks: list[Mark], anchor: Instant) -> Resource:
             _set(form, path, orjson.loads(value))
     given = {path for _, path, value in marks if value is not None}
     _apply_status(form, own, given, anchor)
-    for rule in later_fields(form["resourceType"]):
+    for rule in _applicable(form):
         path = rule["path"]
         if path in own or path in given:
             continue
@@ -294,20 +298,6 @@ def _copy(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: _copy(value) for key, value in node.items()}
     return [_copy(value) for value in node] if isinstance(node, list) else node
-
-
-def references(node: Any) -> Iterator[str]:
-    """Yield the text of every reference in a resource."""
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key == "reference" and isinstance(value, str):
-                yield value
-            elif isinstance(value, dict | list):
-                yield from references(value)
-    elif isinstance(node, list):
-        for value in node:
-            if isinstance(value, dict | list):
-                yield from references(value)
 
 
 _CARRIERS = frozenset({"condition", "target", "actor", "item", "link"})

@@ -6,10 +6,11 @@ type, then newest first, then rank, then id, so that a search is a mask over arr
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -21,9 +22,9 @@ import zstandard
 from .clock import forms
 from .elements import tail, text_of
 from .errors import DataError
-from .resource import ALWAYS, Resource, dump, instant_text, load, rank_of, stamp
+from .resource import ALWAYS, Resource, dump, instant_text, load, period_of, rank_of, stamp
 from .rows import compact_row
-from .times import NEVER, Instant, parse_period
+from .times import NEVER, Instant
 
 FRAME_BYTES = 64 * 1024
 """Raw bytes after which a frame closes; part of the format, as the chart hash is taken over frames."""
@@ -85,6 +86,7 @@ def _paths(resource_type: str) -> dict[str, tuple[str, ...]]:
     return {key: tuple(found.get(key, ())) for key in ("date", "encounter", "status", "category", "names")}
 
 
+@lru_cache(maxsize=1 << 16)
 def fold(text: str) -> str:
     """Fold a name for comparison: NFKC, case, runs of spaces and hyphens.
 
@@ -123,11 +125,11 @@ def _dates(resource: Resource, paths: tuple[str, ...]) -> tuple[str | None, Inst
     for path in paths:
         value = _at(resource, path)
         if isinstance(value, str):
-            return (value, *parse_period(value))
+            return (value, *period_of(value))
         if isinstance(value, dict) and ("start" in value or "end" in value):
             start, end = value.get("start"), value.get("end")
-            first = parse_period(start)[0] if start else UNDATED
-            return start or end, first, parse_period(end)[1] if end else NEVER
+            first = period_of(start)[0] if start else UNDATED
+            return start or end, first, period_of(end)[1] if end else NEVER
     return None, UNDATED, UNDATED
 
 
@@ -179,7 +181,9 @@ def _collect(node: Any, names: dict[str, None], codes: dict[str, None]) -> None:
             codes[f"{coding.get('system', '')}|{coding['code']}"] = None
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
+    """One form of a resource, ready to be packed; importers of millions of like rows make them from templates."""
+
     type: str
     id: str
     since: Instant
@@ -191,7 +195,12 @@ class _Form(NamedTuple):
 
 
 def pack(
-    patient_id: str, resources: Iterable[tuple[Resource, Instant]], licence: str, check: Check | None = None
+    patient_id: str,
+    resources: Iterable[tuple[Resource, Instant]],
+    licence: str,
+    check: Check | None = None,
+    ready: Iterable[Form] = (),
+    check_ready: Callable[[bytes], list[str]] | None = None,
 ) -> PackedChart:
     """Pack resources with their `known_at`.
 
@@ -201,18 +210,22 @@ def pack(
             They are stamped in place.
         licence: Licence tag of the data.
         check: Called with every form of every resource; returns its problems. None packs unchecked.
+        ready: Resources with a single form that are made already, stamp and row included.
+        check_ready: Called with the body of each of them; returns its problems.
 
     Raises:
         DataError: Two resources share type and id, or `check` found problems (the first ten are listed).
     """
-    packed: list[_Form] = []
+    packed: list[Form] = []
     resources = list(resources)
     names = _medication_names(resource for resource, _ in resources)
     others = {
-        f"{resource.get('resourceType')}/{resource.get('id')}": known
+        f"{resource.get('resourceType')}/{resource.get('id')}".encode(): known
         for resource, known in resources
         if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever it was recorded
     }
+    ready = list(ready)
+    others.update((f"{form.type}/{form.id}", form.since) for form in ready)
     problems: list[str] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
@@ -223,6 +236,15 @@ def pack(
         seen.add(key)
         counts[key.partition("/")[0]] = counts.get(key.partition("/")[0], 0) + 1
         packed.extend(_forms(resource, known, (names, others), check, problems))
+    for form in ready:
+        key = f"{form.type}/{form.id}"
+        if key in seen:
+            raise DataError(f"chart {patient_id}: two resources are called {key}; give every resource its own id")
+        seen.add(key)
+        counts[form.type] = counts.get(form.type, 0) + 1
+        if check_ready is not None:
+            problems.extend(f"{key}: {problem}" for problem in check_ready(form.body))
+    packed.extend(ready)
     if problems:
         more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
         raise DataError(f"chart {patient_id} is not valid FHIR R4: " + "; ".join(problems[:10]) + more)
@@ -230,7 +252,9 @@ def pack(
     return _assemble(patient_id, licence, packed, dict(sorted(counts.items())))
 
 
-_Chart = tuple[dict[str, str], dict[str, Instant]]
+_REFERENCES = re.compile(rb'"reference":"([^"\\]+)"')
+
+_Chart = tuple[dict[str, str], dict[bytes, Instant]]
 """Names of Medication resources, and when each resource became known, by `Type/id`."""
 
 
@@ -245,7 +269,7 @@ def _medication_names(resources: Iterable[Resource]) -> dict[str, str]:
 
 def _forms(
     resource: Resource, known: Instant, chart: _Chart, check: Check | None, problems: list[str]
-) -> Iterator[_Form]:
+) -> Iterator[Form]:
     known = max(known, ALWAYS)
     if known < NEVER:
         stamp(resource, known)
@@ -255,7 +279,9 @@ def _forms(
         problems.extend(f"{plain.get('resourceType')}/{plain.get('id')}: {problem}" for problem in wrong)
         return
     names, others = chart
-    found = forms(plain, known, others)
+    # Found in the text: five times as fast as a walk, and no quoted string can look like it (its quotes are escaped).
+    late = {ref.decode(): since for ref in _REFERENCES.findall(body) if (since := others.get(ref, known)) > known}
+    found = forms(plain, known, late)
     if check is not None and found[0][1] is not plain:
         for since, form in found:
             label = f"{form['resourceType']}/{form['id']} as of {instant_text(since)}"
@@ -265,7 +291,7 @@ def _forms(
         marks = attributes(_named(form, names))
         if marks.first == UNDATED:
             marks = marks._replace(first=known if known < NEVER else UNDATED, last=NEVER)
-        yield _Form(
+        yield Form(
             form["resourceType"], form["id"], since, until, rank_of(form) or 1 << 30, marks,
             body if form is plain else dump(form), compact_row(_named(form, names), marks.time),
         )  # fmt: skip
@@ -289,7 +315,7 @@ class _Table:
         return self.numbers.setdefault(value, len(self.numbers))
 
 
-def _assemble(patient_id: str, licence: str, packed: list[_Form], counts: dict[str, int]) -> PackedChart:
+def _assemble(patient_id: str, licence: str, packed: list[Form], counts: dict[str, int]) -> PackedChart:
     compressor = zstandard.ZstdCompressor(level=9)
     concepts, encounters, statuses, categories = _Table(), _Table(), _Table(), _Table()
     columns: dict[str, list[int]] = {name: [] for name, _ in ARRAYS}
@@ -351,7 +377,7 @@ def body_hash(digests: bytes) -> str:
     return blake2b(digests, digest_size=16).hexdigest()
 
 
-def _spans(packed: list[_Form]) -> list[list[Any]]:
+def _spans(packed: list[Form]) -> list[list[Any]]:
     spans: list[list[Any]] = []
     for position, form in enumerate(packed):
         if not spans or spans[-1][0] != form.type:

@@ -15,6 +15,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -97,13 +98,17 @@ _DECODER = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse)
 """Made once: `json.loads` with hooks makes a new decoder for every text."""
 
 
+period_of = lru_cache(maxsize=1 << 14)(parse_period)
+"""`parse_period`, remembered: the results of one panel share their times."""
+
+
 def end_of(text: str) -> Instant:
     """Return when a dated fact is certainly over: the instant itself, or the last second of a partial date.
 
     Raises:
         ValueError: `text` is not a date.
     """
-    start, end = parse_period(text)
+    start, end = period_of(text)
     return start if end - start <= SECOND else end - SECOND
 
 
@@ -125,7 +130,7 @@ def known_at(resource: Mapping[str, Any]) -> Instant | None:
     """Return the instant of the `known-at` mark; None where there is none (then the resource is never visible)."""
     for mark in resource.get("meta", {}).get("extension", ()):
         if mark.get("url") == KNOWN_AT:
-            return parse_period(mark["valueInstant"])[0]
+            return period_of(mark["valueInstant"])[0]
     return None
 
 
