@@ -8,6 +8,7 @@ from .dialogue import Dialogue, Said, interview_problems
 from .errors import DataError, UsageError, WardroundError
 from .facts import Measurement, measurements
 from .fhir import validate
+from .importers import import_mimic
 from .interview import Fact, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
@@ -57,6 +58,7 @@ __all__ = [
     "Words",
     "find_tool",
     "format_instant",
+    "import_mimic",
     "interview_problems",
     "interview_stats",
     "load_charts",

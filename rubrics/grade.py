@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from wardround.patients.errors import DataError
+from wardround.patients import DataError
 
 from .evidence import TurnTrace
 from .rubric import Check, Verdict, WriteRecord
