@@ -1,4 +1,4 @@
-"""What is asked: contract in `session.py`, sets in `dataset.py`."""
+"""What is asked: contract in `session.py`, sets in `dataset.py`, made by `generate.py` and checked by `gates.py`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from .dataset import (
     session_hash,
     session_line,
 )
+from .gates import Failure, check_session
+from .generate import GenerationResult, generate
+from .scenario import load_scenario, scenario_names
 from .session import (
     FORMAT,
     Antecedent,
@@ -27,6 +30,7 @@ from .session import (
     Wording,
     session_schema,
 )
+from .statistics import set_statistics
 
 __all__ = [
     "CANARY",
@@ -34,6 +38,8 @@ __all__ = [
     "Antecedent",
     "Budget",
     "ChartRef",
+    "Failure",
+    "GenerationResult",
     "Gold",
     "GoldCall",
     "Provenance",
@@ -44,10 +50,15 @@ __all__ = [
     "ViewRule",
     "Wording",
     "builtin_sets",
+    "check_session",
+    "generate",
+    "load_scenario",
     "load_sessions",
     "read_sessions",
     "save_sessions",
+    "scenario_names",
     "session_hash",
     "session_line",
     "session_schema",
+    "set_statistics",
 ]

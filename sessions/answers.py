@@ -7,6 +7,7 @@ and one sentence that confirms it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from wardround.patients import Fact, knowledge
@@ -157,12 +158,21 @@ def _reasoned(move: Move, plan: Plan, scenario: Scenario) -> str:
 def limits(decision: Decision) -> str:
     """Return where the value lies against the rule's bounds, as in ", above 5.5 mmol/L"."""
     rule = decision.pair.rule
-    unit = f" {rule.unit}" if rule.unit not in {"", "1"} else ""
+    unit = f" {bound_unit(decision)}".rstrip()
     if rule.at_least is not None and rule.below is not None:
         return f", above {plain(rule.at_least)} and below {plain(rule.below)}{unit}"
     if rule.at_least is not None:
         return f", above {plain(rule.at_least)}{unit}"
     return f", below {plain(rule.below)}{unit}" if rule.below is not None else ""
+
+
+def bound_unit(decision: Decision) -> str:
+    """Return the unit of the rule's bounds: the chart's own where it is the same, else as people write it."""
+    rule, reading = decision.pair.rule, decision.pair.reading
+    if knowledge.convert(Decimal(1), rule.unit, reading.unit, reading.lab) == 1:
+        return reading.unit
+    known = knowledge.unit(rule.unit)
+    return known.display if known is not None else rule.unit
 
 
 def advised(decision: Decision, move: Move, scenario: Scenario) -> str:

@@ -28,7 +28,7 @@ from wardround.patients import (
 from .assembling import assemble
 from .gates import Failure, check_session
 from .implicit import word_session
-from .planner import Plan, decide, interviewable, plans
+from .planner import Plan, decide, interviewable, outranked, plans
 from .queries import name_labs, pronouns
 from .record import Pair, RecordView, view_record
 from .scenario import AnchorName, Phrases, Scenario, load_phrases, load_scenario
@@ -113,7 +113,7 @@ def _of_patient(run: _Run, store: ChartStore, patient: str, room: int, anchor: A
     taken: set[tuple[str, str]] = set()
     for encounter, instant in _anchors(store, chart, run.scenario, anchor):
         snapshot = chart.at(instant)
-        view = view_record(snapshot, encounter, run.scenario.resource_types)
+        view = view_record(snapshot, encounter, run.scenario.resource_types, run.scenario.casual)
         run.left_out.update(view.left_out)
         if pronouns(view.sex) is None:
             reasons.append(f"sex is recorded as `{view.sex}`")
@@ -179,7 +179,9 @@ def _ordered_pairs(run: _Run, view: RecordView, patient: str) -> list[Pair]:
     usable = [
         pair
         for pair in view.pairs
-        if interviewable(pair.order, run.scenario) and decide(pair, None, run.scenario) is not None
+        if interviewable(pair.order, run.scenario)
+        and decide(pair, None, run.scenario) is not None
+        and not outranked(pair, view, run.scenario)
     ]
     mixed = Stream("pairs", run.seed, patient, view.encounter).shuffled(usable)
     going_on = run.used["act:continue"] * 100

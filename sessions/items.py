@@ -29,7 +29,7 @@ from wardround.rubrics.rubric import (
     ValueCheck,
 )
 
-from .answers import gold_write, limits, reason_words
+from .answers import bound_unit, gold_write, limits, reason_words
 from .planner import Decision, Move
 from .record import Reading
 from .scenario import Scenario
@@ -163,7 +163,7 @@ def _decision_items(move: Move, decision: Decision, scenario: Scenario) -> tuple
     act = scenario.acts[decision.act]
     target = lab.name if act.target == "lab" else move.order.name
     advice = _advice(act.accepted, target)
-    items = [_read(lab), _value(lab), _finding(lab, decision)]
+    items = [_read(lab), _value(lab), _finding(lab, decision, scenario)]
     rests_on: tuple[str, ...] = (f"finding-{lab.lab}",)
     if move.fact is not None:
         items.extend((_heard(move.fact, move), *_says(move.fact, move, scenario)))
@@ -187,17 +187,20 @@ def _as_act(act: str) -> Act:
     return AdviceCheck.model_validate({"act": act, "target": "-"}).act
 
 
-def _finding(lab: Reading, decision: Decision) -> Item:
+def _finding(lab: Reading, decision: Decision, scenario: Scenario) -> Item:
     """Place the value: its status against the lab's range, or its side of a bound of the rule."""
     assert lab.level is not None
     rule = decision.pair.rule
     checks: list[Check] = [StatusCheck(concept=lab.name, status=lab.level)]
+    if rule.act == "continue" and lab.level != "normal" and lab.lab in scenario.never_pair.labs:
+        # A level inside the drug's target is rightly called normal whatever the lab's range for the untreated says.
+        checks.append(StatusCheck(concept=lab.name, status="normal"))
     for bound, side in ((rule.at_least, "above"), (rule.below, "below")):
         if bound is not None:
             number = int(bound) if bound == bound.to_integral_value() else float(bound)
             checks.append(
                 ThresholdCheck.model_validate(
-                    {"concept": lab.name, "comparator": side, "bound": number, "unit": rule.unit}
+                    {"concept": lab.name, "comparator": side, "bound": number, "unit": bound_unit(decision)}
                 )
             )
     text = f"Reads the {lab.name} as {lab.level}{limits(decision)} ({decision.finding})."
@@ -241,6 +244,7 @@ def _write_items(move: Move, scenario: Scenario) -> tuple[Item, ...]:
             checks=(
                 AdviceCheck(act="recheck", target=move.lab.name),
                 AdviceCheck(act="order", target=move.lab.name),
+                MentionCheck(concept=move.lab.name),
             )
         )
     else:

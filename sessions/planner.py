@@ -134,6 +134,13 @@ def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None
     return Decision(rule.act, (rule.id,), pair, rule.finding.en, fact)
 
 
+def outranked(pair: Pair, view: RecordView, scenario: Scenario) -> bool:
+    """Tell whether another lab of the same drug asks for a graver act, so that "given all this" would turn it."""
+    rank = scenario.severity.get(pair.rule.act, 0)
+    same = (other for other in view.pairs if other.order.drug == pair.order.drug)
+    return any(scenario.severity.get(other.rule.act, 0) > rank for other in same)
+
+
 def coherent(pair: Pair, fact: Fact, scenario: Scenario) -> bool:
     """Tell whether the lab can be what it is if the patient takes the drug as they say."""
     untaken = fact.state in {"stopped", "never_started"}
@@ -203,6 +210,7 @@ def _second(view: RecordView, pair: Pair, scenario: Scenario, stream: Stream) ->
         decision
         for other in view.pairs
         if other.order.drug != pair.order.drug and other.reading.lab != pair.reading.lab
+        if not outranked(other, view, scenario)
         for decision in (decide(other, None, scenario),)
         if decision is not None and decision.act != "increase"
     ]

@@ -7,9 +7,10 @@ chart's own reference range. What is left out is counted by reason, never droppe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Literal
 
 from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
@@ -114,16 +115,22 @@ def casual(name: str) -> str:
     return " ".join(kept)
 
 
-def view_record(snapshot: Snapshot, encounter: str, types: tuple[str, ...]) -> RecordView:
+def view_record(
+    snapshot: Snapshot,
+    encounter: str,
+    types: tuple[str, ...],
+    short: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> RecordView:
     """Read what the planner may use of one encounter.
 
     Args:
         snapshot: The chart at the anchor.
         encounter: Id of the encounter of the round.
         types: Resource types whose presence counts towards the tier.
+        short: Lab → what it is called on rounds, the usual name first; others keep their full name.
     """
     left_out: Counter[str] = Counter()
-    latest, series = _labs(snapshot, encounter, left_out)
+    latest, series = _labs(snapshot, encounter, short, left_out)
     orders = _orders(snapshot, left_out)
     present = frozenset(kind for kind in types if next(iter(snapshot.resources(kind)), None) is not None)
     person = next(iter(snapshot.resources("Patient")), {})
@@ -145,7 +152,7 @@ def view_record(snapshot: Snapshot, encounter: str, types: tuple[str, ...]) -> R
 
 
 def _labs(
-    snapshot: Snapshot, encounter: str, left_out: Counter[str]
+    snapshot: Snapshot, encounter: str, short: Mapping[str, tuple[str, ...]], left_out: Counter[str]
 ) -> tuple[dict[str, Reading], dict[str, tuple[Reading, ...]]]:
     found: dict[str, list[tuple[Measurement, bool]]] = {}
     for resource in snapshot.resources("Observation"):
@@ -155,10 +162,12 @@ def _labs(
     latest: dict[str, Reading] = {}
     series: dict[str, tuple[Reading, ...]] = {}
     for concept in sorted(found):
-        if concept not in knowledge.labs():
-            left_out["lab not in the knowledge base"] += len(found[concept])
+        known = knowledge.labs().get(concept)
+        if known is None or known.kind != "lab":
+            left_out["measurement that is no lab of the knowledge base"] += len(found[concept])
             continue
-        readings, clash = _timeline(concept, [one for one, _ in found[concept]])
+        name = short[concept][0] if short.get(concept) else casual(known.name.en)
+        readings, clash = _timeline(concept, name, [one for one, _ in found[concept]])
         mine = {one.key for one, here in found[concept] if here}
         if not readings:
             left_out["lab without a numeric value"] += 1
@@ -176,7 +185,7 @@ def _labs(
     return latest, series
 
 
-def _timeline(concept: str, measured: list[Measurement]) -> tuple[list[Reading], set[Instant]]:
+def _timeline(concept: str, name: str, measured: list[Measurement]) -> tuple[list[Reading], set[Instant]]:
     """Return one reading an instant, oldest first, and the instants that hold different values."""
     grouped: dict[Instant, list[Measurement]] = {}
     clash: set[Instant] = set()
@@ -187,7 +196,6 @@ def _timeline(concept: str, measured: list[Measurement]) -> tuple[list[Reading],
             # A worded or bounded result ("<0.5", "hemolyzed") at the end of the line would be the true latest.
             clash.add(one.instant)
         grouped.setdefault(one.instant, []).append(one)
-    name = casual(knowledge.labs()[concept].name.en)
     readings = []
     for at in sorted(grouped):
         group = sorted(grouped[at], key=lambda one: one.key)

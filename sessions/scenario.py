@@ -105,6 +105,8 @@ class Scenario(_Frozen):
     acts: dict[str, ActRule]
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
+    severity: dict[str, int]
+    """Rule act → rank; a decision stands only where no other lab of the drug asks for a graver one. Others rank 0."""
     reason_verbs: tuple[str, ...]
     """First words of reasons that are clauses ("thought it harmed") beside those in -s and -ed."""
     halve: tuple[str, ...]
