@@ -14,6 +14,11 @@ from collections.abc import Mapping
 
 _APOSTROPHES = frozenset("'`´\u2018\u2019\u201b\u02bc\u2032\uff07")
 _HYPHENS = frozenset("-_\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d")
+_PLAIN = (
+    " !-&(-,./0-9:-@A-Z\\[-^a-z{-~\u00b0\u00b7\u00d7\u03b1-\u03b3\u03bc"
+    "\u2190-\u2193\u3001\u3002\u4e00-\u9fff\uff0c\uff1a\uff1b\uff5e"
+)
+"""Characters (of a regular expression's set) that folding at most puts in lower case."""
 _SPACES = re.compile(" {2,}")
 
 
@@ -94,11 +99,23 @@ class Folder:
 
     def __init__(self, simplified: Mapping[str, str]) -> None:
         self._table = _Table(simplified)
+        kept = "".join(re.escape(char) for char in sorted(simplified))
+        # All characters but those that folding leaves alone or only puts in lower case, which is most of any answer.
+        self._odd = re.compile(f"(?:[^{_PLAIN}]{f'|[{kept}]' if kept else ''})+")
 
     def fold(self, text: str) -> Folded:
         """Fold `text`; linear in its length."""
-        folded = text.translate(self._table)
-        chars = self._chars(text)  # after `translate`: every character of the text is in the table now
+        table, resized = self._table, False
+
+        def replace(match: re.Match[str]) -> str:
+            nonlocal resized
+            run = match.group()
+            out = run.translate(table)
+            resized = resized or not table.resized.isdisjoint(run)
+            return out
+
+        folded = self._odd.sub(replace, text).lower()
+        chars = self._chars(text) if resized else None
         if "  " not in folded:
             return Folded(folded, chars, None)
         runs, pieces, last, length = _Map(), [], 0, 0
@@ -115,13 +132,11 @@ class Folder:
         """Fold a term: as `fold`, without outer spaces."""
         return self.fold(text).text.strip(" ")
 
-    def _chars(self, text: str) -> _Map | None:
-        table = self._table
-        if table.resized.isdisjoint(text):
-            return None
+    def _chars(self, text: str) -> _Map:
+        resized, table = self._table.resized, self._table
         marks, position = _Map(), 0
         for origin, char in enumerate(text):
-            length = len(table[ord(char)])
+            length = len(table[ord(char)]) if char in resized else 1
             if length != 1:
                 for extra in range(length):  # every part of an expanded character points at that character
                     marks.mark(position + extra, origin)

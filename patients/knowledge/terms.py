@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .folding import Folded, Folder
 from .models import Ambiguity, Concept, Drug, WordRules
@@ -24,8 +25,7 @@ _CUE_WINDOW = 40
 """Folded characters on each side of an ambiguous term in which its cues count."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place in a text that names a concept."""
 
     start: int
@@ -71,7 +71,7 @@ class Lexicon:
             self._folder.term(entry.term) + ending: entry for entry in ambiguities for ending in ("s", "")
         }
         self._entries = self._collect(rules)
-        self._heads: dict[str, tuple[tuple[int, str], ...]] = {}
+        self._heads: dict[str, tuple[tuple[int, str, bool, _Entry], ...]] = {}
         self._starts = self._index()
         self._wider = {concept.id: self._ancestors(concept.id) for concept in self._concepts.values()}
         self._rules = rules
@@ -219,8 +219,9 @@ class Lexicon:
         return tuple(sorted(ids, key=lambda one: entry.concepts.index(one) if one in entry.concepts else len(ids)))
 
     def _index(self) -> re.Pattern[str]:
-        heads: dict[str, list[tuple[int, str]]] = {}
-        han_firsts, digits = set(), False
+        """Group the terms by what they begin with, the longest first, and return the pattern of such beginnings."""
+        heads: dict[str, list[str]] = {}
+        singles, han_firsts, digits = set(), set(), False
         head = re.compile(f"[{_LETTERS}]+|[0-9]+")
         for term in self._entries:
             match = head.match(term)
@@ -230,15 +231,20 @@ class Lexicon:
             else:
                 key = term[:2]
                 han_firsts.add(term[0])
-            heads.setdefault(key, []).append((len(term), term))
-            if len(term) == 1 and not match:
-                heads.setdefault("", []).append((1, term))
-        self._heads = {key: tuple(sorted(terms, reverse=True)) for key, terms in heads.items()}
-        parts = [f"(?<![{_LETTERS}0-9])[{_LETTERS}]+"]
+                if len(term) == 1:
+                    singles.add(term)
+            heads.setdefault(key, []).append(term)
+        for key, terms in heads.items():
+            if key[0] in singles and key not in singles:
+                terms.append(key[0])
+        self._heads = {
+            key: tuple((len(term), term, term[-1] >= _FIRST_HAN, self._entries[term]) for term in terms)
+            for key, terms in ((key, sorted(terms, key=lambda one: (-len(one), one))) for key, terms in heads.items())
+        }
+        parts = ["[" + "".join(re.escape(char) for char in sorted(han_firsts)) + "]"] if han_firsts else []
+        parts.append(f"(?<![{_LETTERS}0-9])[{_LETTERS}]+")
         if digits:
             parts.append(f"(?<![{_LETTERS}0-9.])[0-9]+")
-        if han_firsts:
-            parts.append("[" + "".join(re.escape(char) for char in sorted(han_firsts)) + "]")
         return re.compile("|".join(parts))
 
     def _ancestors(self, concept_id: str) -> frozenset[str]:
@@ -264,21 +270,13 @@ class Lexicon:
             if start < last:
                 continue
             word = match.group()
-            if word >= _FIRST_HAN:
-                candidates = heads.get(text[start : start + 2]) or heads.get(word)
-                if candidates is None:
-                    continue
-                single = heads.get(word, ()) if candidates is not heads.get(word) else ()
-                candidates = candidates + single
-            else:
-                found = heads.get(word)
-                if found is None:
-                    continue
-                candidates = found
-            for length, term in candidates:
+            pair = text[start : start + 2] if word >= _FIRST_HAN else word
+            candidates = heads.get(pair) or heads.get(word)
+            if candidates is None:
+                continue
+            for length, term, ends_in_han, entry in candidates:
                 end = start + length
-                if text.startswith(term, start) and _bounded(text, end, term):
-                    entry = self._entries[term]
+                if text.startswith(term, start) and (ends_in_han or _bounded(text, end, term)):
                     ids = entry.loose
                     if entry.exact:
                         ids = entry.exact.get(_spelled(original, folded, start, end), ids)
@@ -313,12 +311,12 @@ def _wordings(concept: Concept) -> Iterator[str]:
 
 
 def _bounded(text: str, end: int, term: str) -> bool:
-    """Tell whether a term ends where a word ends.
+    """Tell whether a term that ends in a letter or digit ends where a word ends.
 
     A number may follow at once ("INR2.5", "K5.2", "Na138"), but one digit after a short abbreviation makes another name
     ("K2", "T4", "B12").
     """
-    if end >= len(text) or term[-1] >= _FIRST_HAN:
+    if end >= len(text):
         return True
     following = text[end]
     if not following.isalnum() or following >= _FIRST_HAN:

@@ -57,7 +57,7 @@ def _spelt(wording: str, spellings: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _plurals(wording: str) -> Iterator[str]:
-    last = wording.rsplit(" ", 1)[-1]
+    last = re.split("[ -]", wording)[-1]
     if _CAPITALS.fullmatch(last) and len(last) >= 2:
         yield wording + "s"
     elif _PLAIN_WORD.fullmatch(last) and not last.endswith("s"):
