@@ -8,9 +8,20 @@ from wardround.rubrics.rubric import AdviceCheck, Verdict
 from .context import CheckContext
 from .matching import ids_for, is_a, unread, verdict, words_of
 
-CLOSE = {"recheck": ("recheck", "order"), "order": ("order", "recheck", "start"), "start": ("start", "order"), "stop": ("stop",)}
+CLOSE = {
+    "recheck": ("recheck", "order"),
+    "order": ("order", "recheck", "start"),
+    "start": ("start", "order"),
+    "stop": ("stop",),
+}
 """Acts that carry out the asked one."""
-AGAINST = {"start": ("avoid", "stop"), "order": ("avoid",), "continue": ("stop", "hold"), "stop": ("continue",), "hold": ("continue",)}
+AGAINST = {
+    "start": ("avoid", "stop"),
+    "order": ("avoid",),
+    "continue": ("stop", "hold"),
+    "stop": ("continue",),
+    "hold": ("continue",),
+}
 
 
 def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -22,7 +33,9 @@ def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdic
         return verdict(context, True, f"advises {check.act} `{check.target}`", (found[0].span,))
     near = [a for a in reading.advice if a.target and matches(a, check.target)]
     said = ", ".join(f"{a.act}{'' if a.advised else ' (not advised)'}" for a in near) or "nothing"
-    return verdict(context, False, f"for `{check.target}` the answer says {said}, not {check.act}", tuple(a.span for a in near))
+    return verdict(
+        context, False, f"for `{check.target}` the answer says {said}, not {check.act}", tuple(a.span for a in near)
+    )
 
 
 def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:
@@ -33,7 +46,9 @@ def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:
     if act == "stop":
         found = [a for a in found if not _pause(a, reading)]
     elif act == "hold":
-        found += [a for a in reading.advice if a.advised and a.act == "stop" and matches(a, target) and _pause(a, reading)]
+        found += [
+            a for a in reading.advice if a.advised and a.act == "stop" and matches(a, target) and _pause(a, reading)
+        ]
     return found
 
 
@@ -54,7 +69,11 @@ def _switches(target: str, reading: Reading) -> list[ActClaim]:
     for joint in (" to ", "换成", "改为", "→", "至", "到"):
         if joint in target:
             old, new = (ids_for(part.strip()) for part in target.split(joint, 1))
-            return [a for a in reading.advice if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)]
+            return [
+                a
+                for a in reading.advice
+                if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)
+            ]
     return []
 
 
@@ -69,5 +88,5 @@ def _pause(claim: ActClaim, reading: Reading) -> bool:
         for other in document.sentences[following].of("act", "resume"):
             sentence = document.sentences[following]
             names = [a for a in sentence.anns if a.layer == "concept" and a.value.drug]
-            return not names or any(set(a.value.ids) & set(claim.targets) for a in names) and other is not None
+            return not names or (any(set(a.value.ids) & set(claim.targets) for a in names) and other is not None)
     return False

@@ -68,7 +68,7 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
             converted = knowledge.convert(true, unit, home, concept)
             return converted is not None and rounds_to(said, converted) and said != true
         return rounds_to(said, true)
-    if stated_unit == "%" and unit in ("", "ratio") or same_unit(stated_unit, unit):
+    if (stated_unit == "%" and unit in ("", "ratio")) or same_unit(stated_unit, unit):
         return rounds_to(said, true)
     if not unit and not home:
         return rounds_to(said, true)

@@ -30,7 +30,12 @@ def judge(check: BecauseCheck, reading: Reading, context: CheckContext) -> Verdi
                 span = reading.document.span(min(s for s, _ in whole), max(e for _, e in whole))
                 return verdict(context, True, f"gives `{check.reason}` as the reason for `{check.claim}`", (span,))
     if near is not None:
-        return verdict(context, False, f"gives another reason than `{check.reason}` for `{check.claim}`", (reading.document.span(*near),))
+        return verdict(
+            context,
+            False,
+            f"gives another reason than `{check.reason}` for `{check.claim}`",
+            (reading.document.span(*near),),
+        )
     return verdict(context, False, f"gives no reason for `{check.claim}`")
 
 
@@ -42,7 +47,11 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
         for ann in sentence.of("link"):
             if ann.kind in ("not", "pseudo") or _denied(reading, sentence, ann) or scopes.conditional(ann.start):
                 continue
-            pair = _because(reading, number, sentence, ann) if ann.kind == "because" else _so(reading, number, sentence, ann)
+            pair = (
+                _because(reading, number, sentence, ann)
+                if ann.kind == "because"
+                else _so(reading, number, sentence, ann)
+            )
             if pair is not None:
                 yield ann, *pair
 
@@ -88,7 +97,9 @@ def _next_link(sentence: Sentence, ann: Ann) -> int:
 def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     tokens = reading.document.tokens
     start = _clause_start(reading, sentence, ann.start)
-    opening = ann.start == start or (ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start)
+    opening = ann.start == start or (
+        ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
+    )
     if opening and tokens[ann.start].key not in ("for", "from", "为", "系"):
         end = _clause_end(reading, sentence, ann.start)
         turn = next((i for i in range(ann.end, end) if tokens[i].raw == "而" and tokens[i].kind == "c"), None)
@@ -101,7 +112,11 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
     if turn is not None and tokens[ann.start].raw in "因由":
         return [(turn + 1, sentence.end)], [(ann.end, turn)]
     after = [(reasons[1], sentence.end)] if tokens[ann.start].kind == "c" and tokens[ann.start].raw in "因由" else []
-    if after and ann.start - start <= 8 and not any(a.layer == "act" for a in sentence.within(sentence.start, ann.start)):
+    if (
+        after
+        and ann.start - start <= 8
+        and not any(a.layer == "act" for a in sentence.within(sentence.start, ann.start))
+    ):
         return [(sentence.start, ann.start), (ann.end, sentence.end)], [(ann.end, sentence.end)]
     claims = [(_claim_start(sentence, ann), ann.start)]
     if ann.start == sentence.start:
@@ -111,7 +126,9 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
 
 def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     """ "Avoid NSAIDs, as they …": the clause before is the claim."""
-    return ann.start > sentence.start and any(a.layer in ("act", "concept") for a in sentence.within(sentence.start, ann.start))
+    return ann.start > sentence.start and any(
+        a.layer in ("act", "concept") for a in sentence.within(sentence.start, ann.start)
+    )
 
 
 def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
@@ -139,7 +156,9 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
     text = document.text(ann.start, ann.end)
     start = _clause_start(reading, sentence, ann.start)
     if any(word in text for word in WRAPPED):
-        begin = next((i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in "与和由因"), start)
+        begin = next(
+            (i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in "与和由因"), start
+        )
         return [(sentence.start, begin), *_previous_if(reading, number, begin, sentence)], [(begin, ann.start)]
     claims = [(ann.end, sentence.end)]
     if start > sentence.start and document.tokens[ann.start].kind == "c" and ann.start > start:

@@ -12,8 +12,42 @@ from .matching import ids_for, is_a, unread, verdict
 
 TAKING = frozenset(("stop", "hold", "continue", "reduce", "increase", "switch"))
 PROPOSED = frozenset(("start", "avoid", "order", "recheck", "refer"))
-TAKES = ("on ", " on ", " takes ", " taking ", " take ", " uses ", " using ", " meds", "medications", "current drugs", "drugs:", " home ", " treated with ", " since starting ", " after starting ", "服", "在用", "用药", "现用", "每天都要用", "目前用", "口服", "长期")
-NOT_TAKING = ("allerg", "intoleran", "过敏", "hives", "was stopped", "were stopped", "in the past", "ask about", "over-the-counter")
+TAKES = (
+    "on ",
+    " on ",
+    " takes ",
+    " taking ",
+    " take ",
+    " uses ",
+    " using ",
+    " meds",
+    "medications",
+    "current drugs",
+    "drugs:",
+    " home ",
+    " treated with ",
+    " since starting ",
+    " after starting ",
+    "服",
+    "在用",
+    "用药",
+    "现用",
+    "每天都要用",
+    "目前用",
+    "口服",
+    "长期",
+)
+NOT_TAKING = (
+    "allerg",
+    "intoleran",
+    "过敏",
+    "hives",
+    "was stopped",
+    "were stopped",
+    "in the past",
+    "ask about",
+    "over-the-counter",
+)
 
 
 def judge(check: GroundedMentionsCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -51,7 +85,13 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     document = reading.document
     if name.flags.elsewhere or name.flags.negated:
         return False
-    acts = [a for a in reading.advice if a.sentence == name.sentence and set(a.targets) & set(name.concepts) and (a.end == name.token or a.act == "switch")]
+    acts = [
+        a
+        for a in reading.advice
+        if a.sentence == name.sentence
+        and set(a.targets) & set(name.concepts)
+        and (a.end == name.token or a.act == "switch")
+    ]
     if any(a.act in TAKING for a in acts):
         return True
     if any(a.act in PROPOSED for a in acts):

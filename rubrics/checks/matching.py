@@ -13,12 +13,47 @@ from .context import CheckContext
 
 MEASURES = ("lab", "vital")
 SAME = {"天": "日"}
-STOP_WORDS = frozenset("a an the of with for to in on and or his her their patient is was has have at by from use".split())  # noqa: SIM905
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "with",
+        "for",
+        "to",
+        "in",
+        "on",
+        "and",
+        "or",
+        "his",
+        "her",
+        "their",
+        "patient",
+        "is",
+        "was",
+        "has",
+        "have",
+        "at",
+        "by",
+        "from",
+        "use",
+    ]
+)
 
 
-def verdict(context: CheckContext, passed: bool, reason: str, spans: tuple[Span, ...] = (), *, unreadable: bool = False) -> Verdict:
+def verdict(
+    context: CheckContext, passed: bool, reason: str, spans: tuple[Span, ...] = (), *, unreadable: bool = False
+) -> Verdict:
     """Return a verdict of a text check."""
-    return Verdict(item=context.item, passed=passed, score=1.0 if passed else 0.0, reason=reason, spans=spans, unreadable=unreadable)
+    return Verdict(
+        item=context.item,
+        passed=passed,
+        score=1.0 if passed else 0.0,
+        reason=reason,
+        spans=spans,
+        unreadable=unreadable,
+    )
 
 
 def unread(reading: Reading, context: CheckContext) -> Verdict | None:
@@ -38,7 +73,11 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
     ids = [found.id]
     for mention in lexicon.scan(name):
         if mention.start == 0 and mention.end == len(name):
-            ids.extend(one for one in mention.concepts if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds))
+            ids.extend(
+                one
+                for one in mention.concepts
+                if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds)
+            )
     return tuple(ids)
 
 

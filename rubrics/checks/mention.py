@@ -23,14 +23,23 @@ def judge(check: MentionCheck, reading: Reading, context: CheckContext) -> Verdi
         return verdict(context, False, f"`{check.concept}` is {said}", tuple(c.span for c in others))
     if others:
         return verdict(context, False, f"`{check.concept}` is both asserted and denied", (mine[0].span, others[0].span))
-    return verdict(context, True, f"`{check.concept}` is {'asserted' if check.polarity == 'present' else 'denied'}", (mine[0].span,))
+    return verdict(
+        context,
+        True,
+        f"`{check.concept}` is {'asserted' if check.polarity == 'present' else 'denied'}",
+        (mine[0].span,),
+    )
 
 
 def namings(name: str, reading: Reading) -> list[MentionClaim]:
     """Return every naming of a concept: by knowledge id (narrower ones assert it too), else by words."""
     ids = ids_for(name)
     if ids:
-        return [n for n in reading.names if set(n.concepts) & set(ids) or (n.polarity == "present" and is_a(n.concepts[:1], ids))]
+        return [
+            n
+            for n in reading.names
+            if set(n.concepts) & set(ids) or (n.polarity == "present" and is_a(n.concepts[:1], ids))
+        ]
     found = []
     for number, start, end in word_places(name, reading):
         flags = reading.scopes[number].flags(start, end)

@@ -15,7 +15,12 @@ def judge(check: OnlyCheck, reading: Reading, context: CheckContext) -> Verdict:
         return bad
     extra = [claim for claim in reading.measured() if not any(allowed(claim, name) for name in check.concepts)]
     if extra:
-        return verdict(context, False, f"also states `{extra[0].concept}` {extra[0].value} {extra[0].unit}", tuple(c.span for c in extra))
+        return verdict(
+            context,
+            False,
+            f"also states `{extra[0].concept}` {extra[0].value} {extra[0].unit}",
+            tuple(c.span for c in extra),
+        )
     return verdict(context, True, "states no other measurement")
 
 

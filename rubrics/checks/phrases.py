@@ -12,7 +12,37 @@ from .advice import CLOSE
 from .amounts import same_number
 from .matching import is_a, word_of
 
-TIMES = frozenset(("dose", "doses", "pill", "pills", "tablet", "tablets", "use", "taking", "medication", "history", "剂", "量", "today", "now", "recent", "new", "newly", "mild", "severe", "近", "期", "新", "发", "days", "day", "over", "under"))
+TIMES = frozenset(
+    (
+        "dose",
+        "doses",
+        "pill",
+        "pills",
+        "tablet",
+        "tablets",
+        "use",
+        "taking",
+        "medication",
+        "history",
+        "剂",
+        "量",
+        "today",
+        "now",
+        "recent",
+        "new",
+        "newly",
+        "mild",
+        "severe",
+        "近",
+        "期",
+        "新",
+        "发",
+        "days",
+        "day",
+        "over",
+        "under",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +74,8 @@ def parse(text: str) -> Phrase:
     for sentence in document.sentences:
         for ann in sentence.anns:
             if ann.layer == "concept":
-                names.append(ann.value.ids)
+                if not any(a.start < ann.end and ann.start < a.end for a in sentence.of("event")):
+                    names.append(ann.value.ids)
             elif ann.layer == "implied" and isinstance(ann.value, State):
                 names.append((ann.value.mention or ann.value.concept,))
             elif ann.layer == "event":
@@ -84,17 +115,26 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
         if not any(
             _inside(other.token, spans) or _inside(other.end, spans)
             for other in reading.advice
-            if other.act in CLOSE.get(act.act, (act.act,)) and (loose or other.advised) and is_a(other.targets, act.targets)
+            if other.act in CLOSE.get(act.act, (act.act,))
+            and (loose or other.advised)
+            and is_a(other.targets, act.targets)
         ):
             return False
     for kind in phrase.bare:
-        if not any(_inside(a.token, spans) and a.act in CLOSE.get(kind, (kind,)) and (loose or a.advised) for a in reading.advice):
+        if not any(
+            _inside(a.token, spans) and a.act in CLOSE.get(kind, (kind,)) and (loose or a.advised)
+            for a in reading.advice
+        ):
             return False
     if not all(_valued(value, reading, spans) for value in phrase.values):
         return False
     if not all(_stated(state, reading, spans) for state in phrase.states):
         return False
-    handled = {one for act in phrase.acts for one in act.targets} | {v.concept for v in phrase.values} | {s.concept for s in phrase.states}
+    handled = (
+        {one for act in phrase.acts for one in act.targets}
+        | {v.concept for v in phrase.values}
+        | {s.concept for s in phrase.states}
+    )
     for ids in phrase.names:
         if not set(ids) & handled and not _named(ids, reading, spans, phrase.negated):
             return False
@@ -130,7 +170,11 @@ def _valued(wanted: Measured, reading: Reading, spans: list[tuple[int, int]]) ->
 
 def _stated(wanted: StatusClaim, reading: Reading, spans: list[tuple[int, int]]) -> bool:
     """The same state of the concept, or a number of it with no other state."""
-    same = [s for s in reading.states if _inside(s.token, spans) and set(s.concepts) & set(wanted.concepts) and not s.flags.negated]
+    same = [
+        s
+        for s in reading.states
+        if _inside(s.token, spans) and set(s.concepts) & set(wanted.concepts) and not s.flags.negated
+    ]
     if any(s.status == wanted.status for s in same):
         return True
     if any(t.direction == wanted.status and set(t.concepts) & set(wanted.concepts) for t in reading.trends()):

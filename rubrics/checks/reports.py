@@ -33,7 +33,9 @@ def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdi
             return verdict(context, True, f"`{check.concept}` is given as the patient's words", (span,))
     if told:
         span = reading.document.span(told[0][0], told[-1][1])
-        return verdict(context, False, f"the patient's reason `{check.reason}` for `{check.concept}` is missing", (span,))
+        return verdict(
+            context, False, f"the patient's reason `{check.reason}` for `{check.concept}` is missing", (span,)
+        )
     return verdict(context, False, f"`{check.concept}` is not given as the patient's words")
 
 
@@ -73,6 +75,12 @@ def _region(reading: Reading, sentence: Sentence, sources: list[Ann], mine: list
     first = mine[0]
     others = [s for s in sources if s.kind != "patient" and s.start >= first.end]
     end = min([s.start for s in others] + [sentence.end])
+    clause = reading.document.clause
+    for act in reading.advice:
+        if act.advised and first.end <= act.token < end and clause[act.token] != clause[first.end - 1]:
+            while act.token > sentence.start and clause[end - 1] >= clause[act.token] and end > first.end:
+                end -= 1
+            break
     earlier = [s for s in sources if s.kind != "patient" and s.end <= first.start]
     start = sentence.start if not earlier else first.start
     return [(start, end)]
@@ -101,7 +109,11 @@ def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
 def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
     """The names and words of the concept, with the asked polarity."""
     for ids in concept.names:
-        hits = [n for n in reading.names if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))]
+        hits = [
+            n
+            for n in reading.names
+            if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))
+        ]
         if polarity == "absent":
             hits = [n for n in hits if n.flags.negated]
         elif not concept.negated and not concept.events & {"stop", "miss"}:
@@ -144,4 +156,8 @@ def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> 
         return found(reason, reading, spans, loose=True)
     start = mine[0].token
     limit = min([n.token for n in others if n.token > start] + [spans[-1][1]])
-    return found(reason, reading, [(start, limit)], loose=True)
+    sentence = reading.document.sentence_of(start)
+    if any(link.kind in ("because", "so") for link in sentence.within(start, limit, "link")):
+        return found(reason, reading, [(start, limit)], loose=True)
+    begin = max([n.end for n in others if n.end <= start] + [spans[0][0]])
+    return found(reason, reading, [(begin, limit)], loose=True)

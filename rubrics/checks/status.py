@@ -30,9 +30,16 @@ def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdic
     rivals = [c for c in claims if c.status in RIVALS[check.status]]
     if not mine:
         said = ", ".join(c.status for c in claims) or "nothing"
-        return verdict(context, False, f"`{check.concept}` is called {said}, not {check.status}", tuple(c.span for c in claims))
+        return verdict(
+            context, False, f"`{check.concept}` is called {said}, not {check.status}", tuple(c.span for c in claims)
+        )
     if rivals:
-        return verdict(context, False, f"`{check.concept}` is called both {check.status} and {rivals[0].status}", (mine[0].span, rivals[0].span))
+        return verdict(
+            context,
+            False,
+            f"`{check.concept}` is called both {check.status} and {rivals[0].status}",
+            (mine[0].span, rivals[0].span),
+        )
     return verdict(context, True, f"`{check.concept}` is called {check.status}", (mine[0].span,))
 
 

@@ -19,7 +19,11 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
     bounds = [c for c in claims if c.role == "bound" and c.shape == "one" and _is_bound(c, check)]
     if not bounds:
         return verdict(context, False, f"no bound of {check.bound} {check.unit} is applied to `{check.concept}`")
-    applied = [c for c in bounds if c.flags.claimed and not c.flags.negated and not (c.flags.past and not c.flags.now) and not c.flags.future]
+    applied = [
+        c
+        for c in bounds
+        if c.flags.claimed and not c.flags.negated and not (c.flags.past and not c.flags.now) and not c.flags.future
+    ]
     mine = [c for c in applied if c.comparator == check.comparator]
     if not mine:
         said = "is only quoted" if not applied else f"is applied as {applied[0].comparator}"
@@ -27,12 +31,19 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
     values = [c for c in claims if c.role == "measured" and not c.old and c.shape == "one"]
     against = [v for v in values if v.unit == mine[0].unit and not _agrees(v, mine[0], check.comparator)]
     if against:
-        return verdict(context, False, f"`{check.concept}` is {against[0].value}: not {check.comparator} {check.bound}", (against[0].span, mine[0].span))
+        return verdict(
+            context,
+            False,
+            f"`{check.concept}` is {against[0].value}: not {check.comparator} {check.bound}",
+            (against[0].span, mine[0].span),
+        )
     return verdict(context, True, f"`{check.concept}` is placed {check.comparator} {check.bound}", (mine[0].span,))
 
 
 def _is_bound(claim: Measured, check: ThresholdCheck) -> bool:
-    return same_number(claim.value, claim.unit if claim.stated_unit else None, str(check.bound), check.unit, claim.concept)
+    return same_number(
+        claim.value, claim.unit if claim.stated_unit else None, str(check.bound), check.unit, claim.concept
+    )
 
 
 def _agrees(value: Measured, bound: Measured, side: str) -> bool:

@@ -19,21 +19,40 @@ def judge(check: TrendCheck, reading: Reading, context: CheckContext) -> Verdict
     others = [t for t in claims if t.direction != check.direction]
     if not mine:
         said = ", ".join(t.direction for t in claims) or "no movement"
-        return verdict(context, False, f"`{check.concept}`: {said}, not {check.direction}", tuple(t.span for t in claims))
+        return verdict(
+            context, False, f"`{check.concept}`: {said}, not {check.direction}", tuple(t.span for t in claims)
+        )
     if others:
-        return verdict(context, False, f"`{check.concept}` is said to be both {check.direction} and {others[0].direction}", (mine[0].span, others[0].span))
+        return verdict(
+            context,
+            False,
+            f"`{check.concept}` is said to be both {check.direction} and {others[0].direction}",
+            (mine[0].span, others[0].span),
+        )
     if check.start is None and check.end is None:
         return verdict(context, True, f"`{check.concept}` is said to be {check.direction}", (mine[0].span,))
     for trend in mine:
         if _at(trend.start, check.start, check) and _at(trend.end, check.end, check):
-            return verdict(context, True, f"`{check.concept}` is {check.direction} from {check.start} to {check.end}", (trend.span,))
-    return verdict(context, False, f"`{check.concept}` is {check.direction}, but not from {check.start} to {check.end}", (mine[0].span,))
+            return verdict(
+                context,
+                True,
+                f"`{check.concept}` is {check.direction} from {check.start} to {check.end}",
+                (trend.span,),
+            )
+    return verdict(
+        context,
+        False,
+        f"`{check.concept}` is {check.direction}, but not from {check.start} to {check.end}",
+        (mine[0].span,),
+    )
 
 
 def _at(claim: Measured | None, value: CheckValue | None, check: TrendCheck) -> bool:
     if value is None:
         return True
-    return claim is not None and same_amount(claim, value, check.unit if check.unit is not None else claim.unit, claim.concept)
+    return claim is not None and same_amount(
+        claim, value, check.unit if check.unit is not None else claim.unit, claim.concept
+    )
 
 
 def trends_for(name: str, reading: Reading) -> list[TrendClaim]:

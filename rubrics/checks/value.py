@@ -7,6 +7,7 @@ from wardround.rubrics.rubric import ValueCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
+from .drug_doses import drugs_of, judge_dose
 from .matching import MEASURES, ids_for, unread, verdict
 
 
@@ -14,6 +15,9 @@ def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict
     """Pass where a value claimed for the concept is the one asked for and no other current value contradicts it."""
     if (bad := unread(reading, context)) is not None:
         return bad
+    drugs = drugs_of(check.concept)
+    if drugs:
+        return judge_dose(check, drugs, reading, context)
     claims = claims_for(check.concept, reading)
     if not claims:
         return verdict(context, False, f"no value of `{check.concept}` is stated")
@@ -25,11 +29,30 @@ def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict
         stated = [c for c in stated if not c.old]
     if not stated:
         said = ", ".join(f"{c.value} {c.unit} ({'old' if c.old else c.role})" for c in claims)
-        return verdict(context, False, f"`{check.concept}`: {said}; none is {check.value} {check.unit}", tuple(c.span for c in claims))
-    rivals = [c for c in claims if c.role == "measured" and not c.old and not same_amount(c, check.value, check.unit, c.concept) and _rival(c, stated)]
+        return verdict(
+            context,
+            False,
+            f"`{check.concept}`: {said}; none is {check.value} {check.unit}",
+            tuple(c.span for c in claims),
+        )
+    rivals = [
+        c
+        for c in claims
+        if c.role == "measured"
+        and not c.old
+        and not same_amount(c, check.value, check.unit, c.concept)
+        and _rival(c, stated)
+    ]
     if rivals and not bound:
-        return verdict(context, False, f"`{check.concept}` is also given as {rivals[0].value} {rivals[0].unit}", (stated[0].span, rivals[0].span))
-    return verdict(context, True, f"`{check.concept}` is stated as {stated[0].value} {stated[0].unit}", (stated[0].span,))
+        return verdict(
+            context,
+            False,
+            f"`{check.concept}` is also given as {rivals[0].value} {rivals[0].unit}",
+            (stated[0].span, rivals[0].span),
+        )
+    return verdict(
+        context, True, f"`{check.concept}` is stated as {stated[0].value} {stated[0].unit}", (stated[0].span,)
+    )
 
 
 def _rival(claim: Measured, stated: list[Measured]) -> bool:

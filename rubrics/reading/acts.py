@@ -43,7 +43,9 @@ class _Site:
 class ActReader:
     """Reads the acts of one sentence; `carried` is the drug last named before it."""
 
-    def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None) -> None:
+    def __init__(
+        self, document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None
+    ) -> None:
         self.document = document
         self.number = number
         self.sentence = sentence
@@ -64,10 +66,7 @@ class ActReader:
                 continue
             if not site.chinese and not self._is_verb(site):
                 continue
-            if ann.kind == "switch":
-                found = self._switch(site)
-            else:
-                found = self._plain(site)
+            found = self._switch(site) if ann.kind == "switch" else self._plain(site)
             for claim in found:
                 used.add(claim.token)
                 claims.append(claim)
@@ -87,7 +86,11 @@ class ActReader:
         if previous.kind in "pn" or previous.kind == "l":
             return previous.raw not in "/-"
         near = [self.document.tokens[i].key for i in range(max(self.sentence.start, start - 2), start)]
-        return bool(set(near) & MODALS) or self.document.clause[start - 1] != self.document.clause[start] or near[-1] in ("not", "n't", "don't", "never", "you", "i", "we", "wait")
+        return (
+            bool(set(near) & MODALS)
+            or self.document.clause[start - 1] != self.document.clause[start]
+            or near[-1] in ("not", "n't", "don't", "never", "you", "i", "we", "wait")
+        )
 
     def _governs(self, index: int) -> bool:
         """Tell whether a warning word governs the act word right after it ("切勿再加量", "avoid stopping")."""
@@ -95,15 +98,22 @@ class ActReader:
         for other in self.acts[index + 1 :]:
             if other.start == ann.start:
                 continue
-            return other.start - ann.end <= 2 and self.document.clause[other.start] == self.document.clause[ann.start] and not any(
-                ann.end <= t.start < other.start for t in self.targets
+            return (
+                other.start - ann.end <= 2
+                and self.document.clause[other.start] == self.document.clause[ann.start]
+                and not any(ann.end <= t.start < other.start for t in self.targets)
             )
         return False
 
     def _warned(self, site: _Site) -> bool:
         """Tell whether a warning word governs this act."""
         for index, ann in enumerate(self.acts):
-            if ann.kind == "avoid" and ann.end <= site.ann.start and self._governs(index) and site.ann.start - ann.end <= 2:
+            if (
+                ann.kind == "avoid"
+                and ann.end <= site.ann.start
+                and self._governs(index)
+                and site.ann.start - ann.end <= 2
+            ):
                 return True
         return False
 
@@ -122,7 +132,12 @@ class ActReader:
         past = bool(set(before[-3:]) & PAST_AUXILIARY) and "be" not in before[-2:]
         if site.text in PAST_FORMS and "be" not in before[-3:] and "been" not in before:
             past = past or "should" not in before
-        if site.text.split()[:1] and site.text.split()[0].endswith("ing") and not site.chinese and not self._gerund_advised(before, ann.end):
+        if (
+            site.text.split()[:1]
+            and site.text.split()[0].endswith("ing")
+            and not site.chinese
+            and not self._gerund_advised(before, ann.end)
+        ):
             past = True
         if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(ann.start):
             past = True
@@ -130,7 +145,16 @@ class ActReader:
         weighed = weighed or any(word in heading for word in ("option", "alternatives", "选项", "可选"))
         outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(ann.start)
         conditional = self._conditional(ann)
-        advised = not (weighed or past or outside or conditional or flags.family or flags.other or flags.general or self.sentence.question)
+        advised = not (
+            weighed
+            or past
+            or outside
+            or conditional
+            or flags.family
+            or flags.other
+            or flags.general
+            or self.sentence.question
+        )
         return advised, negated, flags
 
     def _conditional(self, ann: Ann) -> bool:
@@ -147,11 +171,39 @@ class ActReader:
         return True
 
     def _gerund_advised(self, before: list[str], end: int) -> bool:
-        words = {"recommend", "suggest", "advise", "favor", "favour", "propose", "keep", "by", "start", "requires", "needs", "warrants", "i'd"}
+        words = {
+            "recommend",
+            "suggest",
+            "advise",
+            "favor",
+            "favour",
+            "propose",
+            "keep",
+            "by",
+            "start",
+            "requires",
+            "needs",
+            "warrants",
+            "i'd",
+        }
         if set(before[-4:]) & words:
             return True
         after = {self.document.tokens[i].key for i in range(end, min(self.sentence.end, end + 10))}
-        return bool(after & {"recommended", "advised", "advisable", "warranted", "indicated", "sensible", "appropriate", "needed", "reasonable", "prudent"})
+        return bool(
+            after
+            & {
+                "recommended",
+                "advised",
+                "advisable",
+                "warranted",
+                "indicated",
+                "sensible",
+                "appropriate",
+                "needed",
+                "reasonable",
+                "prudent",
+            }
+        )
 
     def _negated(self, site: _Site) -> bool:
         ann = site.ann
@@ -166,11 +218,28 @@ class ActReader:
             if site.chinese:
                 if same and gap <= 2:
                     return True
-            elif same and gap <= 4 and not any(mod.end <= other.start < ann.start and other.kind != ann.kind for other in self.acts):
+            elif (
+                same
+                and gap <= 4
+                and not any(mod.end <= other.start < ann.start and other.kind != ann.kind for other in self.acts)
+            ):
                 return True
         if not site.chinese and ann.kind != "avoid":
             after = self.document.text(ann.end, min(ann.end + 8, self.sentence.end)).lower()
-            return any(word in after for word in ("is not needed", "is not required", "is not necessary", "is unnecessary", "isn't needed", "not warranted", "not indicated", "not recommended", "is not advised"))
+            return any(
+                word in after
+                for word in (
+                    "is not needed",
+                    "is not required",
+                    "is not necessary",
+                    "is unnecessary",
+                    "isn't needed",
+                    "not warranted",
+                    "not indicated",
+                    "not recommended",
+                    "is not advised",
+                )
+            )
         return False
 
     def _recommended(self, at: int) -> bool:
@@ -185,7 +254,9 @@ class ActReader:
     def _fit(self, ann: Ann, act: str) -> bool:
         value: Named = ann.value
         if act in DRUG_ACTS:
-            return value.drug or bool(value.kinds & {"procedure", "finding", "service"}) and act in ("start", "stop", "hold", "continue")
+            return value.drug or (
+                bool(value.kinds & {"procedure", "finding", "service"}) and act in ("start", "stop", "hold", "continue")
+            )
         if act == "refer":
             return "service" in value.kinds
         return True
@@ -220,7 +291,7 @@ class ActReader:
         ann = site.ann
         if site.text in BACKWARD:
             return []
-        tokens, clause = self.document.tokens, self.document.clause
+        tokens, _clause = self.document.tokens, self.document.clause
         limit = self._next_act(ann)
         candidates = [t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind)]
         if not candidates:
@@ -234,9 +305,36 @@ class ActReader:
             return []
         if site.chinese and any(a.layer == "quantity" for a in self.sentence.within(ann.end, first.start)):
             return []
-        if not site.chinese and any(t.key in ("while", "when", "because", "for", "since", "as", "if", "until", "after", "before", "in", "on", "with", "by", "at") for t in gap) and ann.kind in DRUG_ACTS:
-            if site.text not in ("off",) and gap[0].key not in ("him", "her", "them", "the"):
-                return []
+        if (
+            (
+                not site.chinese
+                and any(
+                    t.key
+                    in (
+                        "while",
+                        "when",
+                        "because",
+                        "for",
+                        "since",
+                        "as",
+                        "if",
+                        "until",
+                        "after",
+                        "before",
+                        "in",
+                        "on",
+                        "with",
+                        "by",
+                        "at",
+                    )
+                    for t in gap
+                )
+                and ann.kind in DRUG_ACTS
+            )
+            and site.text not in ("off",)
+            and gap[0].key not in ("him", "her", "them", "the")
+        ):
+            return []
         return self._listed(candidates, site)
 
     def _listed(self, candidates: list[Ann], site: _Site) -> list[Ann]:
@@ -250,7 +348,12 @@ class ActReader:
             marks = any(t.key in LIST_WORDS for t in between)
             if self._owned_elsewhere(following, found[-1]):
                 break
-            if not between or marks and len(words) <= (5 if quantities else 1) and len(between) <= 12 and "for" not in [t.key for t in between]:
+            if not between or (
+                marks
+                and len(words) <= (5 if quantities else 1)
+                and len(between) <= 12
+                and "for" not in [t.key for t in between]
+            ):
                 found.append(following)
             else:
                 break
@@ -261,14 +364,20 @@ class ActReader:
         clause = self.document.clause
         if clause[target.start] == clause[previous.start]:
             return False
-        return any(clause[a.start] == clause[target.start] and a.kind != "none" and a.start >= target.start for a in self.acts)
+        return any(
+            clause[a.start] == clause[target.start] and a.kind != "none" and a.start >= target.start for a in self.acts
+        )
 
     def _before(self, site: _Site) -> list[Ann]:
         ann = site.ann
-        tokens, clause = self.document.tokens, self.document.clause
+        tokens, _clause = self.document.tokens, self.document.clause
         begin = self.sentence.start
         for other in self.acts:
-            if other.end <= ann.start and other.kind not in ("avoid", ann.kind) and self.document.text(other.start, other.end).lower() not in BACKWARD:
+            if (
+                other.end <= ann.start
+                and other.kind not in ("avoid", ann.kind)
+                and self.document.text(other.start, other.end).lower() not in BACKWARD
+            ):
                 begin = max(begin, other.end)
         candidates = [t for t in self.targets if t.end <= ann.start and t.start >= begin and self._fit(t, ann.kind)]
         if not candidates:
@@ -279,7 +388,11 @@ class ActReader:
         gap = [tokens[i].raw for i in range(last.end, ann.start)]
         if any(raw in ";；。:" for raw in gap) or (any(raw in ",，" for raw in gap) and not site.chinese):
             return []
-        if not site.chinese and ann.kind in ("start", "order", "recheck", "refer", "continue") and not (set(gap) & PASSIVE or site.text in BACKWARD):
+        if (
+            not site.chinese
+            and ann.kind in ("start", "order", "recheck", "refer", "continue")
+            and not (set(gap) & PASSIVE or site.text in BACKWARD)
+        ):
             return []
         found = [last]
         for earlier in reversed(candidates[:-1]):
@@ -295,8 +408,12 @@ class ActReader:
         ann = site.ann
         words = {self.document.tokens[i].key for i in range(ann.start, min(ann.end + 3, self.sentence.end))}
         earlier = [d for d in self.drugs if d.end <= ann.start]
-        if site.chinese or words & {"it", "them", "this", "both", "that"} or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}:
-            if earlier:
+        if (
+            site.chinese
+            or words & {"it", "them", "this", "both", "that"}
+            or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}
+        ):
+            if earlier and not any(self.document.tokens[i].raw in ";；" for i in range(earlier[-1].end, ann.start)):
                 return [earlier[-1]]
             if self.carried is not None and not site.chinese:
                 return [self.carried]
@@ -318,7 +435,9 @@ class ActReader:
                 return []
         else:
             tokens = self.document.tokens
-            if len(after) >= 2 and any(tokens[i].key in ("to", "with", "for") for i in range(after[0].end, after[1].start)):
+            if len(after) >= 2 and any(
+                tokens[i].key in ("to", "with", "for") for i in range(after[0].end, after[1].start)
+            ):
                 old, new = after[0], after[1]
             elif after and any(tokens[i].key in ("to", "with", "for") for i in range(ann.end, after[0].start)):
                 new, old = after[0], (before[-1] if before else self.carried)
@@ -345,7 +464,15 @@ class ActReader:
             if not opened or not (self._dosed(drug) or found):
                 continue
             flags = self.scopes.flags(drug.start, drug.end)
-            if flags.patient or flags.chart or flags.past or flags.negated or flags.elsewhere or flags.hedged or self._described(drug):
+            if (
+                flags.patient
+                or flags.chart
+                or flags.past
+                or flags.negated
+                or flags.elsewhere
+                or flags.hedged
+                or self._described(drug)
+            ):
                 continue
             site = _Site(Ann(drug.start, drug.start, "act", "start"), self.document.tokens[drug.start].kind == "c", "")
             found.append(self._make(site, "start", drug, True, flags))
@@ -359,10 +486,17 @@ class ActReader:
         if previous.raw in ",，:：;；-*|、(" or previous.key in ("and", "then", "plus", "加"):
             return True
         adjectives = {"oral", "iv", "po", "topical", "inhaled", "low", "dose", "high", "sublingual"}
-        return previous.key in adjectives and (drug.start - 1 == self.sentence.start or self.document.tokens[drug.start - 2].raw in ",:;-*")
+        return previous.key in adjectives and (
+            drug.start - 1 == self.sentence.start or self.document.tokens[drug.start - 2].raw in ",:;-*"
+        )
 
     def _dosed(self, drug: Ann) -> bool:
-        return any(a.layer == "quantity" and a.value.dimension in ("mass", "volume", "activity", "equivalents", "substance", "flow_hourly", "weight_dose") for a in self.sentence.within(drug.end, drug.end + 8))
+        return any(
+            a.layer == "quantity"
+            and a.value.dimension
+            in ("mass", "volume", "activity", "equivalents", "substance", "flow_hourly", "weight_dose")
+            for a in self.sentence.within(drug.end, drug.end + 8)
+        )
 
     def _described(self, drug: Ann) -> bool:
         """Tell whether the sentence lists what the patient takes, or says that a dose stays."""
@@ -370,7 +504,17 @@ class ActReader:
         text = f" {self.document.text(self.sentence.start, drug.start).lower()} {self.sentence.header} {heads} "
         return any(word in text for word in DESCRIBING)
 
-    def _make(self, site: _Site, act: str, target: Ann | None, advised: bool, flags: Flags, *, to: Ann | None = None, implied: bool = False) -> ActClaim:
+    def _make(
+        self,
+        site: _Site,
+        act: str,
+        target: Ann | None,
+        advised: bool,
+        flags: Flags,
+        *,
+        to: Ann | None = None,
+        implied: bool = False,
+    ) -> ActClaim:
         start, end = site.ann.start, max(site.ann.end, site.ann.start + 1)
         if target is not None:
             start, end = min(start, target.start), max(end, target.end)
@@ -394,9 +538,38 @@ class ActReader:
         )  # fmt: skip
 
 
-RECOMMENDING = ("recommend", "suggest", "advise", "i would", "i'd", "should", "please", "must", "need to", "plan:", "建议", "应", "宜", "请", "需", "予", "可", "改用", "先", "给", "加用", "嘱", "明日", "今晚")
-LIST_WORDS = frozenset((",", "、", "和", "及", "与", "and", "plus", "&", "或", "or", "以及", "加", "/", "，", "the", "均", "都"))
-PASSIVE = frozenset(("be", "should", "must", "is", "are", "needs", "has", "have", "to", "can", "stays", "stay", "being"))
+RECOMMENDING = (
+    "recommend",
+    "suggest",
+    "advise",
+    "i would",
+    "i'd",
+    "should",
+    "please",
+    "must",
+    "need to",
+    "plan:",
+    "建议",
+    "应",
+    "宜",
+    "请",
+    "需",
+    "予",
+    "可",
+    "改用",
+    "先",
+    "给",
+    "加用",
+    "嘱",
+    "明日",
+    "今晚",
+)
+LIST_WORDS = frozenset(
+    (",", "、", "和", "及", "与", "and", "plus", "&", "或", "or", "以及", "加", "/", "，", "the", "均", "都")
+)
+PASSIVE = frozenset(
+    ("be", "should", "must", "is", "are", "needs", "has", "have", "to", "can", "stays", "stay", "being")
+)
 BACKWARD = frozenset(
     ("has to go", "have to go", "needs to go", "must go", "should go", "has got to go", "come off", "comes off", "stays on", "stays at", "stay at", "stays", "be held", "be stopped",
      "be discontinued", "be reduced", "be increased", "be continued", "be avoided", "be resumed", "off the list", "is contraindicated", "are contraindicated", "contraindicated",
@@ -404,4 +577,27 @@ BACKWARD = frozenset(
      "withheld", "paused", "suspended", "interrupted", "held", "减量", "加量", "不变", "不动", "照旧", "照旧服用", "停掉", "停了", "减至", "减为", "减到", "加至", "加到", "加倍", "减半", "剂量不变", "照常", "照常服用",
      "增至", "加大剂量", "should not be given", "must not be given", "is not appropriate", "is inappropriate", "not indicated", "not advisable", "is best avoided", "是禁忌", "应减量", "上调", "下调", "翻倍", "再加量", "不宜再用", "不宜再试")
 )  # fmt: skip
-DESCRIBING = (" takes ", " taking ", " is on ", " she's on ", " he's on ", " home ", " meds", "medications", " current ", " list", " on ", " was ", " received ", " has been ", "现用药", "目前用药", "用药:", "服用", "长期", "平素", "在服", " with ")
+DESCRIBING = (
+    " takes ",
+    " taking ",
+    " is on ",
+    " she's on ",
+    " he's on ",
+    " home ",
+    " meds",
+    "medications",
+    " current ",
+    " list",
+    " on ",
+    " was ",
+    " received ",
+    " has been ",
+    "现用药",
+    "目前用药",
+    "用药:",
+    "服用",
+    "长期",
+    "平素",
+    "在服",
+    " with ",
+)

@@ -124,7 +124,11 @@ def annotate(source: str) -> Document:
         for index in range(quantity.start, quantity.end):
             covered[index] = True
     anns = [ann for ann in anns if ann.layer in ("quantity", "time") or not covered[ann.start]]
-    for cue in cue_annotations(tokens):
+    cues = cue_annotations(tokens)
+    sources = [cue for cue in cues if cue.layer == "source" and cue.kind == "chart"]
+    for cue in cues:
+        if cue.layer in ("act", "state", "link") and any(s.start <= cue.start and cue.end <= s.end for s in sources):
+            continue
         inside = cue.layer not in ("event", "source") and blocked[cue.start] and _covered_by(anns, cue)
         if not inside:
             anns.append(cue)
@@ -135,7 +139,8 @@ def annotate(source: str) -> Document:
 def _covered_by(anns: list[Ann], cue: Ann) -> bool:
     """Tell whether a state word is part of a name ("normal saline", "high blood pressure" as a diagnosis)."""
     return any(
-        a.layer == "concept" and a.start <= cue.start and cue.end <= a.end and (a.start, a.end) != (cue.start, cue.end) for a in anns
+        a.layer == "concept" and a.start <= cue.start and cue.end <= a.end and (a.start, a.end) != (cue.start, cue.end)
+        for a in anns
     )
 
 

@@ -17,7 +17,9 @@ SENTENCE_MARKS = frozenset("。!?！？\n")
 CLAUSE_MARKS = frozenset(",，;；:：()（）[]、")
 HARD_MARKS = frozenset(";；")
 CONTRAST = frozenset(("but", "while", "whereas", "although", "though", "yet", "however", "so"))
-SINGLE_ABBREVIATIONS = frozenset(("vs", "e.g", "i.e", "dr", "mr", "mrs", "ms", "no", "approx", "st", "ref", "pt", "g", "eg", "ie"))
+SINGLE_ABBREVIATIONS = frozenset(
+    ("vs", "e.g", "i.e", "dr", "mr", "mrs", "ms", "no", "approx", "st", "ref", "pt", "g", "eg", "ie")
+)
 
 
 @dataclass(slots=True)
@@ -70,6 +72,7 @@ class Document:
         self.starts = [token.start for token in tokens]
         self.clause = clauses(tokens)
         self.sentences: list[Sentence] = []
+        self._firsts: list[int] = []
 
     def span(self, start: int, end: int) -> Span:
         """Return the original words of tokens [start, end)."""
@@ -88,7 +91,9 @@ class Document:
 
     def sentence_of(self, token: int) -> Sentence:
         """Return the sentence that holds a token."""
-        index = bisect_right([s.start for s in self.sentences], token) - 1
+        if len(self._firsts) != len(self.sentences):
+            self._firsts = [s.start for s in self.sentences]
+        index = bisect_right(self._firsts, token) - 1
         return self.sentences[max(0, index)]
 
 
@@ -109,11 +114,13 @@ def clauses(tokens: list[Token]) -> list[int]:
         elif mark in ")）]" and depth:
             depth -= 1
             current += 1
-        elif mark in CLAUSE_MARKS or mark in SENTENCE_MARKS or (mark == "." and sentence_end(tokens, index)):
-            current += 1
-        elif mark == "-" and not token.glued:
-            current += 1
-        elif mark == "|":
+        elif (
+            mark in CLAUSE_MARKS
+            or mark in SENTENCE_MARKS
+            or (mark == "." and sentence_end(tokens, index))
+            or (mark == "-" and not token.glued)
+            or mark == "|"
+        ):
             current += 1
     return numbers
 
@@ -132,9 +139,7 @@ def sentence_end(tokens: list[Token], index: int) -> bool:
         return False  # "1. First item"
     if previous is not None and previous.kind == "w" and len(previous.raw) == 1 and previous.raw.islower():
         return False  # "i.e. ≤8"
-    if previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "vs", "e.g", "i.e"):
-        return False
-    return True
+    return not (previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "vs", "e.g", "i.e"))
 
 
 def cue_annotations(tokens: list[Token]) -> list[Ann]:

@@ -6,6 +6,9 @@ from .document import SENTENCE_MARKS, Document, Sentence, sentence_end
 from .tokens import Token
 
 MAX_CELLS = 12
+LONG = 80
+LONGEST = 120
+"""Tokens of a sentence."""
 
 
 def lay_out(document: Document) -> None:
@@ -47,6 +50,7 @@ def _row(document: Document, start: int, end: int, heads: list[str] | None) -> l
         return texts
     if all(set(text) <= set("-: ") for text in texts):
         return heads
+    end = min(end, cells[-1][1] + 1, start + 2 * LONGEST)
     row = tuple((heads[i] if i < len(heads) else "", a, b) for i, (a, b) in enumerate(cells))
     document.sentences.append(Sentence(start, end, row=row))
     return heads
@@ -68,18 +72,28 @@ def _sentences(document: Document, start: int, end: int, header: str) -> str:
     position = first
     while position < end:
         stop = position
-        while stop < end and not _ends(tokens, stop):
+        while stop < end and not _ends(tokens, stop) and not _too_long(tokens, position, stop):
             stop += 1
         last = min(stop + 1, end)
         while last < end and tokens[last].raw in "\"')*" and tokens[last].glued:
             last += 1
         question = any(tokens[i].raw in "?？" for i in range(stop, last))
-        document.sentences.append(Sentence(position, last, question=question, bullet=bullet, header=header if bullet else ""))
+        document.sentences.append(
+            Sentence(position, last, question=question, bullet=bullet, header=header if bullet else "")
+        )
         position = last
     text = document.text(first, end).lower().strip("* ")
-    if not bullet and (text.endswith((":", "：")) or len(text) < 40 and not any(t.kind == "n" for t in tokens[first:end])):
+    if not bullet and (
+        text.endswith((":", "：")) or (len(text) < 40 and not any(t.kind == "n" for t in tokens[first:end]))
+    ):
         return text
     return header if bullet else ""
+
+
+def _too_long(tokens: list[Token], start: int, index: int) -> bool:
+    """Cut an endless sentence, at a comma where one comes: work within a sentence is bounded, so all is linear."""
+    length = index - start
+    return length >= LONGEST or (length >= LONG and tokens[index].raw in ",，;；、")
 
 
 def _ends(tokens: list[Token], index: int) -> bool:

@@ -1,4 +1,4 @@
-"""Binds numbers to concepts and says what each number is: measured, bound, target, reference, forecast …"""
+"""Binds numbers to concepts and says what each number is: measured, bound, target, reference, forecast …."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ class Binder:
         self.scopes = scopes
         self.owners = [ann for ann in sentence.anns if self._owns(ann)]
         self.quantities = [ann for ann in sentence.anns if ann.layer == "quantity"]
-        self.drugs = [ann for ann in sentence.anns if ann.layer == "concept" and ann.value.drug and not ann.value.measurable]
+        self.drugs = [
+            ann for ann in sentence.anns if ann.layer == "concept" and ann.value.drug and not ann.value.measurable
+        ]
 
     @staticmethod
     def _owns(ann: Ann) -> bool:
@@ -92,7 +94,11 @@ class Binder:
         """A sentence that opens with the number of the concept named just before ("Today 5.6 mmol/L.")."""
         if carried is None or self.owners or index or quantity.unit is None:
             return None
-        return carried if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS else None
+        return (
+            carried
+            if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS
+            else None
+        )
 
     def _pairs(self) -> dict[int, Ann]:
         """Match "A and B are 88 and 142 respectively", "Na/K 138/4.2" in order."""
@@ -112,7 +118,11 @@ class Binder:
         """Yield maximal runs of annotations that only connectors separate."""
         run: list[Ann] = []
         for ann in anns:
-            if run and all(self.document.tokens[i].key in CONNECTORS for i in range(run[-1].end, ann.start)) and ann.start - run[-1].end <= 3:
+            if (
+                run
+                and all(self.document.tokens[i].key in CONNECTORS for i in range(run[-1].end, ann.start))
+                and ann.start - run[-1].end <= 3
+            ):
                 run.append(ann)
             else:
                 if run:
@@ -127,14 +137,18 @@ class Binder:
         for index in range(len(units) - 2, -1, -1):
             if units[index] is None and units[index + 1] is not None:
                 here, following = self.quantities[index], self.quantities[index + 1]
-                blocked = any(ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs))
+                blocked = any(
+                    ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs)
+                )
                 close = following.start - here.end <= 7
                 if close and not blocked and following.value.dimension not in ("mass", "volume"):
                     units[index] = units[index + 1]
         for index in range(1, len(units)):
             if units[index] is None and units[index - 1] is not None:
                 here, before = self.quantities[index], self.quantities[index - 1]
-                if here.start - before.end <= 2 and not any(before.end <= ann.start < here.start for ann in (*self.owners, *self.drugs)):
+                if here.start - before.end <= 2 and not any(
+                    before.end <= ann.start < here.start for ann in (*self.owners, *self.drugs)
+                ):
                     units[index] = units[index - 1] if before.value.dimension not in DOSE_DIMENSIONS else None
         return units
 
@@ -148,7 +162,11 @@ class Binder:
             if not before or clause[before[-1].start] != clause[ann.start] or not self._free(before[-1], ann, quantity):
                 return following
         for owner in reversed(before):
-            if drug is not None and drug.start > owner.start and (quantity.unit is None or quantity.dimension in DOSE_DIMENSIONS):
+            if (
+                drug is not None
+                and drug.start > owner.start
+                and (quantity.unit is None or quantity.dimension in DOSE_DIMENSIONS)
+            ):
                 return None
             if not any(fits(one, quantity.unit) for one in ids_of(owner)):
                 if quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction":
@@ -172,11 +190,13 @@ class Binder:
         return not taken and any(fits(one, quantity.unit) for one in ids_of(owner))
 
     def _follows(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
-        """"4.1 mmol/L of lactate", "4.1mmol/L这个乳酸", "98% SpO2"."""
+        """ "4.1 mmol/L of lactate", "4.1mmol/L这个乳酸", "98% SpO2"."""
         gap = [self.document.tokens[i].key for i in range(ann.end, owner.start)]
         if len(gap) > 3 or any(key in "，,;；。(" for key in gap):
             return False
-        joined = all(key in ("of", "for", "the", "a", "这", "个", "的", "是", "这个", "is", "was", "serum") for key in gap)
+        joined = all(
+            key in ("of", "for", "the", "a", "这", "个", "的", "是", "这个", "is", "was", "serum") for key in gap
+        )
         taken = any(q.start >= owner.end and q.start - owner.end <= 3 for q in self.quantities)
         return joined and any(fits(one, quantity.unit) for one in ids_of(owner)) and (bool(gap) or not taken)
 
@@ -190,7 +210,8 @@ class Binder:
     def _act_between(self, owner: Ann, ann: Ann, begin: int | None = None) -> bool:
         start = owner.end if begin is None else begin
         return any(
-            a.kind in ("recheck", "order", "start", "refer", "hold", "continue", "increase", "reduce") and self.document.tokens[a.start].key not in WEAK_ACTS
+            a.kind in ("recheck", "order", "start", "refer", "hold", "continue", "increase", "reduce")
+            and self.document.tokens[a.start].key not in WEAK_ACTS
             and not any(s.start == a.start for s in self.sentence.within(a.start, a.end + 4, "state"))
             for a in self.sentence.within(start, ann.start, "act")
         )
@@ -203,7 +224,10 @@ class Binder:
             if quantity.shape == "pair":
                 ids = ("blood_pressure",)
             elif quantity.unit in UNIT_OWNERS:
-                if any(a.kind in ("start", "increase", "reduce") for a in self.sentence.within(self.sentence.start, ann.start, "act")):
+                if any(
+                    a.kind in ("start", "increase", "reduce")
+                    for a in self.sentence.within(self.sentence.start, ann.start, "act")
+                ):
                     return None
                 ids = (UNIT_OWNERS[quantity.unit],)
             elif quantity.dimension not in OPEN_DIMENSIONS:
@@ -229,7 +253,7 @@ class Binder:
 
     def _words(self, ann: Ann) -> str:
         """Name an unknown concept by the words before its number."""
-        words = []
+        words: list[str] = []
         for index in range(ann.start - 1, max(self.sentence.start - 1, ann.start - 7), -1):
             token = self.document.tokens[index]
             if token.kind not in "wc":
@@ -246,16 +270,26 @@ class Binder:
             if cue.kind not in ("above", "below"):
                 continue
             gap = [tokens[i].key for i in range(cue.end, ann.start)]
-            filler = all(k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True))
+            filler = all(
+                k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True)
+            )
             if filler:
                 return self._side(cue)
         for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
-            if cue.kind in ("above", "below") and cue.start == ann.end and tokens[cue.start].kind == "c" and self.document.text(cue.start, cue.end) in AFTER:
+            if (
+                cue.kind in ("above", "below")
+                and cue.start == ann.end
+                and tokens[cue.start].kind == "c"
+                and self.document.text(cue.start, cue.end) in AFTER
+            ):
                 return cue.kind
         return ""
 
     def _target_word(self, index: int) -> bool:
-        return any(m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx") for m in self.scopes.mods)
+        return any(
+            m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx")
+            for m in self.scopes.mods
+        )
 
     def _side(self, cue: Ann) -> str:
         """Return the side a comparison names: "not above" is below."""
@@ -295,7 +329,10 @@ class Binder:
     def _ranging(self, ann: Ann) -> bool:
         """ "ranged from 3.1 to 4.9": both ends of a range, neither the value now."""
         clause = self.document.clause
-        return any(m.kind == "ranging" and m.end <= ann.start and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
+        return any(
+            m.kind == "ranging" and m.end <= ann.start and clause[m.start] == clause[ann.start]
+            for m in self.scopes.mods
+        )
 
     def _reference(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> bool:
         tokens = self.document.tokens
@@ -311,7 +348,11 @@ class Binder:
                 continue
             if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
                 continue
-            if any(c.kind in ("above", "below") and c.end <= mod.start for c in self.sentence.within(self.sentence.start, mod.start, "state") if clause[c.start] == clause[mod.start]):
+            if any(
+                c.kind in ("above", "below") and c.end <= mod.start
+                for c in self.sentence.within(self.sentence.start, mod.start, "state")
+                if clause[c.start] == clause[mod.start]
+            ):
                 continue
             return mod.end <= ann.start
         return False
@@ -320,9 +361,16 @@ class Binder:
         tokens, clause = self.document.tokens, self.document.clause
         for mod in self.scopes.mods:
             if mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]:
-                if not any(mod.end <= o.start < ann.start for o in self.owners) or self.document.text(mod.start, mod.end).lower() in KEEPERS:
+                if (
+                    not any(mod.end <= o.start < ann.start for o in self.owners)
+                    or self.document.text(mod.start, mod.end).lower() in KEEPERS
+                ):
                     return True
-            if mod.kind in ("target", "criterion") and ann.end <= mod.start <= ann.end + 2 and clause[mod.start] == clause[ann.start]:
+            if (
+                mod.kind in ("target", "criterion")
+                and ann.end <= mod.start <= ann.end + 2
+                and clause[mod.start] == clause[ann.start]
+            ):
                 gap = [tokens[i].key for i in range(ann.end, mod.start)]
                 if all(k in ("的", "diagnostic", "treatment") for k in gap):
                     return True
@@ -348,14 +396,25 @@ class Binder:
         left = previous[-1].end if previous else self.sentence.start
         right = following[0].start if following else self.sentence.end
         clause = self.document.clause
-        near = [m for m in self.scopes.mods if m.kind in ("past", "now") and (left <= m.start < right) and abs(clause[m.start] - clause[ann.start]) <= 1]
-        after = [m for m in near if m.start >= ann.end and clause[m.start] == clause[ann.start] and m.start - ann.end <= 4]
+        near = [
+            m
+            for m in self.scopes.mods
+            if m.kind in ("past", "now") and (left <= m.start < right) and abs(clause[m.start] - clause[ann.start]) <= 1
+        ]
+        strong = [m for m in near if self.document.text(m.start, m.end).lower() not in ("was", "were")]
+        after = [
+            m for m in strong if m.start >= ann.end and clause[m.start] == clause[ann.start] and m.start - ann.end <= 4
+        ]
         before = [m for m in near if m.end <= ann.start]
-        nearest = after[:1] if after and not before else before[-1:]
+        nearest = before[-1:]
+        if after and (not before or before[-1] not in strong or after[0].start - ann.end < ann.start - before[-1].end):
+            nearest = after[:1]
         if nearest and nearest[0].kind == "past":
             text = self.document.text(nearest[0].start, nearest[0].end).lower()
             if text in ("was", "were"):
-                inside = ann.start > self.sentence.start and any(tokens[i].raw in "(（" for i in range(max(self.sentence.start, ann.start - 4), ann.start))
+                inside = ann.start > self.sentence.start and any(
+                    tokens[i].raw in "(（" for i in range(max(self.sentence.start, ann.start - 4), ann.start)
+                )
                 return inside or any(mod.kind == "past" and mod is not nearest[0] for mod in near)
             return True
         return False
@@ -394,9 +453,27 @@ class Binder:
 
 
 ARROWS = frozenset(("to", "→", ">", "then", "from", "至", "到", "升", "降", "涨", "增", "减", "now", "跌", "掉"))
-FILLER = frozenset(("the", "a", "an", "of", "his", "her", "about", "已", "了", "约", "其", "-", "=", ">", "than", "or", "equal", "to"))
+FILLER = frozenset(
+    ("the", "a", "an", "of", "his", "her", "about", "已", "了", "约", "其", "-", "=", ">", "than", "or", "equal", "to")
+)
 AFTER = frozenset(("以上", "以下", "以内"))
-KEEPERS = frozenset(("aim for", "aim", "keep", "控制在", "维持在", "放宽到", "放宽至", "保持在", "target", "goal", "aiming", "maintain", "目标"))
+KEEPERS = frozenset(
+    (
+        "aim for",
+        "aim",
+        "keep",
+        "控制在",
+        "维持在",
+        "放宽到",
+        "放宽至",
+        "保持在",
+        "target",
+        "goal",
+        "aiming",
+        "maintain",
+        "目标",
+    )
+)
 WEAK_ACTS = frozenset(("see", "do", "add", "test", "call", "run", "take", "to", "another", "up", "stays", "stay", "no", "行", "做", "看", "请", "加", "用", "上", "补", "开", "测", "转", "升", "降", "减", "维", "达", "稳", "持", "增"))  # fmt: skip
 
 

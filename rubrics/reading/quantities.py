@@ -118,7 +118,9 @@ def _worded_counts(tokens: list[Token], number: Number) -> bool:
     """Number words without a unit count where they carry more than one token or stand after a name."""
     if number.percent:
         return True
-    return number.end - number.start >= 2 and not (number.end < len(tokens) and tokens[number.end].raw in _times()["durations_zh"])
+    return number.end - number.start >= 2 and not (
+        number.end < len(tokens) and tokens[number.end].raw in _times()["durations_zh"]
+    )
 
 
 def _extend(tokens: list[Token], number: Number) -> tuple[tuple[Decimal, ...], tuple[str, ...], str, int]:
@@ -133,7 +135,7 @@ def _extend(tokens: list[Token], number: Number) -> tuple[tuple[Decimal, ...], t
                 return *both, "titre", following.end
             if _is_pair(tokens, end, number, following):
                 return *both, "pair", following.end
-            if mark.raw in "-~～" or mark.key in ("to", "至", "到") and number.end - number.start == 1:
+            if mark.raw in "-~～" or (mark.key in ("to", "至", "到") and number.end - number.start == 1):
                 joined = mark.raw in "-~～" or not _from_before(tokens, number.start)
                 if joined and not (mark.raw == "-" and following.text.startswith("0") and "." not in following.text):
                     return *both, "range", following.end
@@ -217,8 +219,13 @@ def _longest(tokens: list[Token], at: int) -> int | None:
         end = max(ends)
         last, following = tokens[end - 1], tokens[end] if end < len(tokens) else None
         cut = last.raw == "升" and following is not None and following.raw in "至到高了为"
-        cut = cut or last.kind == "w" and following is not None and following.glued and following.kind == "w"
-        if not cut and (tokens[at].key not in ("a", "in", "s", "h", "d", "m", "y", "l", "k", "at", "t", "min") or tokens[at].glued or end - at > 1 or _alone(tokens, at)):
+        cut = cut or (last.kind == "w" and following is not None and following.glued and following.kind == "w")
+        if not cut and (
+            tokens[at].key not in ("a", "in", "s", "h", "d", "m", "y", "l", "k", "at", "t", "min")
+            or tokens[at].glued
+            or end - at > 1
+            or _alone(tokens, at)
+        ):
             return end
         ends.remove(end)
     return None
@@ -256,7 +263,14 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
         return at + 1
     if raw.isdigit() and len(raw) == 2 and len(keys) > 2 and keys[1] == ":" and len(keys[2]) == 2 and keys[2].isdigit():
         return at + 3
-    if raw.isdigit() and len(raw) == 4 and at and tokens[at - 1].key in ("at", "by") and raw[2:] < "60" and raw < "2400":
+    if (
+        raw.isdigit()
+        and len(raw) == 4
+        and at
+        and tokens[at - 1].key in ("at", "by")
+        and raw[2:] < "60"
+        and raw < "2400"
+    ):
         return at + 1
     if len(keys) >= 3 and keys[1] == "月" and keys[2].isdigit():
         return at + (4 if len(keys) > 3 and keys[3] in "日号" else 3)

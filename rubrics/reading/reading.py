@@ -15,7 +15,7 @@ from .scope import Scopes
 from .status import StateReader, trends_of
 from .tables import read_row
 
-MAX_CHARACTERS = 60_000
+MAX_CHARACTERS = 20_000
 """A longer answer is not read: every check of it is unreadable, and says so."""
 
 
@@ -88,7 +88,11 @@ class Reading:
 
     def statuses(self) -> tuple[StatusClaim, ...]:
         """Return the statuses claimed now."""
-        return tuple(s for s in self._states if s.flags.claimed and not s.flags.negated and not (s.flags.past and not s.flags.now))
+        return tuple(
+            s
+            for s in self._states
+            if s.flags.claimed and not s.flags.negated and not (s.flags.past and not s.flags.now)
+        )
 
     def acts(self) -> tuple[ActClaim, ...]:
         """Return the acts advised, on named targets."""

@@ -62,7 +62,9 @@ class Scopes:
         for mod in self.mods:
             if mod.kind == "neg" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
                 forward = not forward
-            elif mod.kind == "neg_back" and mod.start >= end and self._reached_back(mod, end) and self._points_back(mod):
+            elif (
+                mod.kind == "neg_back" and mod.start >= end and self._reached_back(mod, end) and self._points_back(mod)
+            ):
                 backward = True
                 resolved = resolved or self._text(mod) in RESOLVED
         return forward or backward, resolved
@@ -75,7 +77,8 @@ class Scopes:
             return mod.kind.endswith("_back")
         clause = self.document.clause
         return not any(
-            ann.start >= mod.end and clause[ann.start] == clause[mod.end - 1] and ann.start - mod.end < BACK for ann in self.concepts
+            ann.start >= mod.end and clause[ann.start] == clause[mod.end - 1] and ann.start - mod.end < BACK
+            for ann in self.concepts
         )
 
     def _reaches(self, mod: Ann, start: int) -> bool:
@@ -125,7 +128,9 @@ class Scopes:
             if self.document.tokens[end].key in PREDICATES:
                 return False
             end += 1
-        return not any(self.sentence.within(position, end, "act")) and not any(self.sentence.within(position, end, "quantity"))
+        return not any(self.sentence.within(position, end, "act")) and not any(
+            self.sentence.within(position, end, "quantity")
+        )
 
     def _reached_back(self, mod: Ann, end: int) -> bool:
         """Tell whether a backward cue reaches what ends at `end`."""
@@ -141,7 +146,10 @@ class Scopes:
             if distance > BACK:
                 return False
         between = [a for a in self.concepts if a.start >= end and a.end <= mod.start]
-        return not between or all(tokens[p].key in LIST_MARKS or any(a.start <= p < a.end for a in between) for p in range(end, between[-1].end))
+        return not between or all(
+            tokens[p].key in LIST_MARKS or any(a.start <= p < a.end for a in between)
+            for p in range(end, between[-1].end)
+        )
 
     def _doubted(self, start: int, end: int) -> bool:
         clause = self.document.clause
@@ -160,7 +168,11 @@ class Scopes:
         tokens = self.document.tokens
         for position in range(mod.end, start):
             key = tokens[position].key
-            if key in ";；。" or key in CONTRAST or (key in ",，" and not (self._list_item(position + 1) or self._bare_item(position + 1))):
+            if (
+                key in ";；。"
+                or key in CONTRAST
+                or (key in ",，" and not (self._list_item(position + 1) or self._bare_item(position + 1)))
+            ):
                 return False
         return True
 
@@ -179,20 +191,31 @@ class Scopes:
                 stop += 1
             begin = mod.start
             if text in ("时再", "的话", "前提下", "的前提下"):
-                begin = next(i for i in range(mod.start, -1, -1) if i == self.sentence.start or clause[i - 1] != clause[mod.start])
+                begin = next(
+                    i
+                    for i in range(mod.start, -1, -1)
+                    if i == self.sentence.start or clause[i - 1] != clause[mod.start]
+                )
                 stop = mod.end
             if begin <= at < stop:
                 return "inside"
             strong = text in STRONG_CONDITIONS or text.startswith("should")
-            first = mod.start == self.sentence.start or clause[mod.start - 1] != clause[mod.start] or tokens[mod.start].kind == "c"
-            if strong and (at >= stop and first or at < mod.start and self._same_main(at, mod.start)):
+            first = (
+                mod.start == self.sentence.start
+                or clause[mod.start - 1] != clause[mod.start]
+                or tokens[mod.start].kind == "c"
+            )
+            if strong and ((at >= stop and first) or (at < mod.start and self._same_main(at, mod.start))):
                 result = "after"
         return result
 
     def _same_main(self, at: int, cue: int) -> bool:
         """Tell whether a condition that follows belongs to what stands at `at`: no full clause between them."""
         tokens = self.document.tokens
-        return not any(tokens[i].key in ";；" or tokens[i].key in CONTRAST for i in range(at, cue)) and self._clause_distance(at, cue) <= 1
+        return (
+            not any(tokens[i].key in ";；" or tokens[i].key in CONTRAST for i in range(at, cue))
+            and self._clause_distance(at, cue) <= 1
+        )
 
     def _clause_distance(self, one: int, other: int) -> int:
         return abs(self.document.clause[one] - self.document.clause[other])
@@ -212,7 +235,11 @@ class Scopes:
         if last is None:
             return False
         text = self.document.text(last.end, self.sentence.end)
-        return not text.lower().strip().startswith(("reports", "says")) and " so does " not in text and " so has " not in text
+        return (
+            not text.lower().strip().startswith(("reports", "says"))
+            and " so does " not in text
+            and " so has " not in text
+        )
 
     def _other(self, start: int) -> bool:
         people = [mod for mod in self.mods if mod.kind in ("other", "self")]
@@ -229,7 +256,8 @@ class Scopes:
     def _in_clause(self, start: int, kind: str, *, weak: bool = True) -> bool:
         clause = self.document.clause
         return any(
-            mod.kind == kind and clause[mod.start] == clause[start] and (weak or self._text(mod) not in WEAK_PAST) for mod in self.mods
+            mod.kind == kind and clause[mod.start] == clause[start] and (weak or self._text(mod) not in WEAK_PAST)
+            for mod in self.mods
         )
 
     def _before_in_clause(self, start: int, kind: str) -> bool:
@@ -246,7 +274,8 @@ class Scopes:
         if source.kind == "own":
             return ""
         if source.kind == "chart" and any(
-            self.document.tokens[i].key in CONTRAST or self.document.tokens[i].raw == "但" for i in range(source.end, start)
+            self.document.tokens[i].key in CONTRAST or self.document.tokens[i].raw == "但"
+            for i in range(source.end, start)
         ):
             return ""  # "the note says …, but …": the answer speaks again
         return source.kind

@@ -12,10 +12,45 @@ from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
 from .scope import Scopes
 
-STATUSES = frozenset(("high", "low", "normal", "rising", "falling", "stable", "positive", "negative", "undetectable", "labile", "better_high", "worse_high"))
+STATUSES = frozenset(
+    (
+        "high",
+        "low",
+        "normal",
+        "rising",
+        "falling",
+        "stable",
+        "positive",
+        "negative",
+        "undetectable",
+        "labile",
+        "better_high",
+        "worse_high",
+    )
+)
 MOVES = frozenset(("rising", "falling", "stable"))
-ATTRIBUTIVE_GAP = frozenset(("serum", "his", "her", "the", "of", "in", "plasma", "blood", "total", "的", "trough", "fasting", "resting", "home", "level"))
-PERSONAL = frozenset(("he", "she", "they", "patient", "hemodynamically", "haemodynamically", "clinically", "vitals", "病情", "生命体征"))
+ATTRIBUTIVE_GAP = frozenset(
+    (
+        "serum",
+        "his",
+        "her",
+        "the",
+        "of",
+        "in",
+        "plasma",
+        "blood",
+        "total",
+        "的",
+        "trough",
+        "fasting",
+        "resting",
+        "home",
+        "level",
+    )
+)
+PERSONAL = frozenset(
+    ("he", "she", "they", "patient", "hemodynamically", "haemodynamically", "clinically", "vitals", "病情", "生命体征")
+)
 FLAT = 3
 """Percent by which a series may move and still count as stable."""
 
@@ -23,7 +58,9 @@ FLAT = 3
 class StateReader:
     """Reads the states of one sentence."""
 
-    def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None) -> None:
+    def __init__(
+        self, document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None
+    ) -> None:
         self.document = document
         self.number = number
         self.sentence = sentence
@@ -43,18 +80,27 @@ class StateReader:
                 if self._negated_word(ann):
                     flags = replace(flags, negated=True)
                 ids = ids_of(owner)
-                claims.append(StatusClaim(ids[0], ids, ann.kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number))
+                claims.append(
+                    StatusClaim(
+                        ids[0], ids, ann.kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number
+                    )
+                )
         return claims
 
     def _implied(self, ann: Ann) -> StatusClaim:
         state: State = ann.value
         flags = self.scopes.flags(ann.start, ann.end)
         span = self.document.span(ann.start, ann.end)
-        return StatusClaim(state.concept, (state.concept,), state.status, flags, span, ann.start, self.number, implied=True)
+        return StatusClaim(
+            state.concept, (state.concept,), state.status, flags, span, ann.start, self.number, implied=True
+        )
 
     def _negated_word(self, ann: Ann) -> bool:
         """ "not high", "不高": the word itself is denied."""
-        return any(mod.kind == "neg" and (mod.start, -mod.end) < (ann.start, -ann.end) and ann.start < mod.end for mod in self.scopes.mods)
+        return any(
+            mod.kind == "neg" and (mod.start, -mod.end) < (ann.start, -ann.end) and ann.start < mod.end
+            for mod in self.scopes.mods
+        )
 
     def _owner(self, ann: Ann) -> Ann | None:
         """Return the measurement a state word belongs to."""
@@ -95,7 +141,9 @@ class StateReader:
         while start > self.sentence.start and clause[start - 1] == clause[ann.start]:
             start -= 1
         text = self.document.text(start, ann.start).lower()
-        return any(word in text for word in ("病情", "生命体征", "hemodynamically", "haemodynamically", "clinically", "vitals"))
+        return any(
+            word in text for word in ("病情", "生命体征", "hemodynamically", "haemodynamically", "clinically", "vitals")
+        )
 
     def _continues(self, owner: Ann, ann: Ann) -> bool:
         """Tell whether a later clause still speaks of `owner`: nothing else is named in between."""
@@ -119,7 +167,18 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
         ends = _ends(measured, status.concepts, status.sentence)
         start, end = ends if ends else (None, None)
         used.add((status.sentence, status.concept))
-        trends.append(TrendClaim(status.concept, status.concepts, status.status, status.flags, start, end, _span(document, status, start, end), status.sentence))
+        trends.append(
+            TrendClaim(
+                status.concept,
+                status.concepts,
+                status.status,
+                status.flags,
+                start,
+                end,
+                _span(document, status, start, end),
+                status.sentence,
+            )
+        )
     seen: set[tuple[int, str]] = set()
     for claim in measured:
         key = (claim.sentence, claim.concept)
@@ -132,7 +191,11 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
         moved = direction(*ends)
         words = {t.direction for t in trends if t.sentence == claim.sentence and t.concept == claim.concept}
         if moved and moved not in words:
-            trends.append(TrendClaim(claim.concept, claim.concepts, moved, ends[1].flags, *ends, _cover(document, *ends), claim.sentence))
+            trends.append(
+                TrendClaim(
+                    claim.concept, claim.concepts, moved, ends[1].flags, *ends, _cover(document, *ends), claim.sentence
+                )
+            )
     return trends
 
 
@@ -148,7 +211,14 @@ def direction(start: Measured, end: Measured) -> str:
 
 def _ends(measured: list[Measured], concepts: tuple[str, ...], sentence: int) -> tuple[Measured, Measured] | None:
     """Return (older, newer) where a sentence gives two values of a concept and says which is older."""
-    values = [m for m in measured if m.sentence == sentence and set(m.concepts) & set(concepts) and m.role in ("measured", "negated") and m.shape == "one"]
+    values = [
+        m
+        for m in measured
+        if m.sentence == sentence
+        and set(m.concepts) & set(concepts)
+        and m.role in ("measured", "negated")
+        and m.shape == "one"
+    ]
     if len(values) < 2:
         return None
     old = [m for m in values if m.old]

@@ -12,7 +12,9 @@ from .scope import Scopes
 from .status import STATUSES
 
 
-def read_row(document: Document, number: int, sentence: Sentence, scopes: Scopes) -> tuple[list[Measured], list[StatusClaim]]:
+def read_row(
+    document: Document, number: int, sentence: Sentence, scopes: Scopes
+) -> tuple[list[Measured], list[StatusClaim]]:
     """Return the numbers and the states of one table row."""
     owner = next((ann for ann in sentence.anns if Binder._owns(ann)), None)
     binder = Binder(document, number, sentence, scopes)
@@ -20,7 +22,11 @@ def read_row(document: Document, number: int, sentence: Sentence, scopes: Scopes
     for ann in binder.quantities:
         head = _head(sentence, ann)
         first = ann.start < sentence.row[0][2] if sentence.row else False
-        claim = binder._claim(ann, ann.value, owner) if owner is None or not any(o is not owner and o.end <= ann.start for o in binder.owners) else binder._claim(ann, ann.value, binder.owners[-1])
+        claim = (
+            binder._claim(ann, ann.value, owner)
+            if owner is None or not any(o is not owner and o.end <= ann.start for o in binder.owners)
+            else binder._claim(ann, ann.value, binder.owners[-1])
+        )
         if claim is None:
             continue
         kind = _column(head)
@@ -41,8 +47,23 @@ def read_row(document: Document, number: int, sentence: Sentence, scopes: Scopes
     if owner is not None:
         ids = ids_of(owner)
         for ann in sentence.anns:
-            if ann.layer == "state" and ann.kind in STATUSES and ann.start >= owner.end and _column(_head(sentence, ann)) not in ("reference", "criterion"):
-                states.append(StatusClaim(ids[0], ids, ann.kind, scopes.flags(ann.start, ann.end), document.span(ann.start, ann.end), ann.start, number))
+            if (
+                ann.layer == "state"
+                and ann.kind in STATUSES
+                and ann.start >= owner.end
+                and _column(_head(sentence, ann)) not in ("reference", "criterion")
+            ):
+                states.append(
+                    StatusClaim(
+                        ids[0],
+                        ids,
+                        ann.kind,
+                        scopes.flags(ann.start, ann.end),
+                        document.span(ann.start, ann.end),
+                        ann.start,
+                        number,
+                    )
+                )
     return values, states
 
 

@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .tokens import Token, tokenise
 
 GAP = "\0gap"
-GROUP = re.compile(r"\(([^()|]{0,400}\|[^()]{0,4000})\)")
 MAX_GAP = 4
 
 
 def expand(pattern: str) -> Iterator[str]:
-    """Yield the phrases of a pattern: `(a|b|)` are alternatives, an empty one makes the group optional."""
-    pieces = GROUP.split(pattern)
-    choices = [piece.split("|") if index % 2 else [piece] for index, piece in enumerate(pieces)]
-    for combination in itertools.product(*choices):
-        yield " ".join("".join(combination).split())
+    """Yield the phrases of a pattern: `(a|b|)` are alternatives, nested too; brackets without a bar are plain marks."""
+    found = _first_group(pattern)
+    if found is None:
+        yield " ".join(pattern.split())
+        return
+    start, end, choices = found
+    for choice in choices:
+        yield from expand(pattern[:start] + choice + pattern[end:])
+
+
+def _first_group(pattern: str) -> tuple[int, int, list[str]] | None:
+    """Return (start, end, alternatives) of the first bracket that holds a bar."""
+    start = pattern.find("(")
+    while start >= 0:
+        depth, bars = 0, []
+        for index in range(start, len(pattern)):
+            char = pattern[index]
+            depth += (char == "(") - (char == ")")
+            if char == "|" and depth == 1:
+                bars.append(index)
+            if depth == 0:
+                if bars:
+                    cuts = [start, *bars, index]
+                    return start, index + 1, [pattern[a + 1 : b] for a, b in itertools.pairwise(cuts)]
+                break
+        start = pattern.find("(", start + 1)
+    return None
 
 
 class Trie:
@@ -46,7 +66,9 @@ class Trie:
         first = self.root.get(tokens[start].fold if self.folded else tokens[start].key)
         return () if first is None else self._walk(tokens, start + 1, first, 0)
 
-    def _walk(self, tokens: Sequence[Token], position: int, node: dict[str, Any], gaps: int) -> Iterator[tuple[int, Any]]:
+    def _walk(
+        self, tokens: Sequence[Token], position: int, node: dict[str, Any], gaps: int
+    ) -> Iterator[tuple[int, Any]]:
         while True:
             for value in node.get("", ()):
                 yield position, value
@@ -62,7 +84,9 @@ class Trie:
             node = following
             position += 1
 
-    def _jump(self, tokens: Sequence[Token], position: int, gap: dict[str, Any], gaps: int) -> Iterator[tuple[int, Any]]:
+    def _jump(
+        self, tokens: Sequence[Token], position: int, gap: dict[str, Any], gaps: int
+    ) -> Iterator[tuple[int, Any]]:
         for skipped in range(MAX_GAP + 1):
             at = position + skipped
             if at >= len(tokens):
