@@ -89,13 +89,24 @@ def _of_snapshot(snapshot: Snapshot, kind: str, text: str, category: str | None)
 
 def _pick(kind: str, text: str, labels: Sequence[Label]) -> Chosen:
     """Return the labels a text means, as a whole or, failing that, as a list of names."""
-    kept = [label for label in labels if _MATCHERS[kind](text)(label)]
+    kept = _meant(kind, text, labels)
     if not kept:
         parts = [part for part in _LIST.split(text) if part]
         if len(parts) > 1:
-            tests = [_MATCHERS[kind](part) for part in parts]
-            kept = [label for label in labels if any(test(label) for test in tests)]
+            found = {id(label) for part in parts for label in _meant(kind, part, labels)}
+            kept = [label for label in labels if id(label) in found]
     return _chosen_from(kept, labels)
+
+
+def _meant(kind: str, text: str, labels: Sequence[Label]) -> list[Label]:
+    test = _MATCHERS[kind](text)
+    kept = [label for label in labels if test(label)]
+    if not kept and kind == "Observation":
+        # Narrower tests answer only where the chart has no such test itself: glucose is not average glucose, but
+        # "troponin" is whichever troponin was measured.
+        test = _lab_matcher(text, narrower=True)
+        kept = [label for label in labels if test(label)]
+    return kept
 
 
 def _chosen_from(kept: Sequence[Label], labels: Sequence[Label]) -> Chosen:
@@ -145,7 +156,7 @@ def tool_words() -> dict[str, Any]:
 # -- one matcher a kind ------------------------------------------------------------------------------------------------
 
 
-def _lab_matcher(text: str) -> Callable[[Label], bool]:
+def _lab_matcher(text: str, *, narrower: bool = False) -> Callable[[Label], bool]:
     folded = fold(text)
     wanted = _lab_meant(text)
 
@@ -155,7 +166,7 @@ def _lab_matcher(text: str) -> Callable[[Label], bool]:
         concept = _lab_of(label)
         if wanted is not None:
             if concept is not None:
-                return knowledge.lexicon().is_a(concept, wanted)
+                return concept == wanted or (narrower and knowledge.lexicon().is_a(concept, wanted))
             return folded in label[1]
         return matches_text(label[1], folded)
 

@@ -292,6 +292,16 @@ def test_free_text_finds_the_lab_that_is_meant(context: ToolContext, code: str, 
     assert table(context, "Observation.search", code=code)["matched"] == matched
 
 
+def test_narrower_tests_answer_only_where_the_test_itself_is_absent() -> None:
+    builder = build()
+    builder.lab("Troponin T", "0.02", "ng/mL", at="2180-05-07 06:00", loinc="6598-7", encounter="200")
+    builder.lab("eAG", "120", "mg/dL", at="2180-05-07 06:00", encounter="200")
+    builder.lab("Glucose", "110", "mg/dL", at="2180-05-07 06:00", loinc="2345-7", encounter="200")
+    context = ToolContext(Overlay(builder.chart().at(ANCHOR)), Dialogue(Interview()), "10000032", "s-1")
+    assert table(context, "Observation.search", code="troponin")["matched"] == ["Troponin T"]
+    assert table(context, "Observation.search", code="glucose")["matched"] == ["Glucose"]
+
+
 def test_what_is_matched_is_what_is_found_when_labs_share_a_code() -> None:
     builder = build()
     builder.lab("Creatinine, Whole Blood", "9.9", "mg/dL", at="2180-05-07 06:00", loinc="2160-0", encounter="200")
