@@ -32,7 +32,13 @@ def run_import_mimic(args: argparse.Namespace) -> int:
     from wardround.patients import import_mimic
 
     with progress("patients", quiet=args.json) as tell:
-        report = import_mimic(args.folder, args.out, licence=args.licence, threads=args.threads, progress=tell)
+        report = import_mimic(
+            args.folder,
+            args.out,
+            licence=args.licence,
+            threads=args.threads,
+            progress=lambda done: tell(done, None),  # how many there are is known when all are read
+        )
     data = report.as_dict()
     if args.json:
         print_json(data)

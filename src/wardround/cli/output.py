@@ -45,7 +45,7 @@ def _cell(value: Any) -> str:
 
 
 @contextmanager
-def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int | None], None]]:
     """Show how far a job is, on standard error: a bar on a terminal, a line at every tenth elsewhere.
 
     Args:
@@ -67,10 +67,10 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
     else:
         shown = [-1]
 
-        def plain(done: int, total: int) -> None:
-            tenth = done * 10 // max(1, total)
-            if tenth > shown[0]:
-                shown[0] = tenth
-                print(f"{what}: {done}/{total}", file=sys.stderr)
+        def plain(done: int, total: int | None) -> None:
+            mark = done // 100 if total is None else done * 10 // max(1, total)
+            if mark > shown[0]:
+                shown[0] = mark
+                print(f"{what}: {done}" if total is None else f"{what}: {done}/{total}", file=sys.stderr)
 
         yield plain
