@@ -225,7 +225,7 @@ def pack(
         if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever it was recorded
     }
     ready = list(ready)
-    others.update((f"{form.type}/{form.id}", form.since) for form in ready)
+    others.update((f"{form.type}/{form.id}".encode(), form.since) for form in ready)
     problems: list[str] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()

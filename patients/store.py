@@ -24,7 +24,7 @@ from .chart import Chart
 from .errors import DataError, UsageError
 from .fhir import Validator
 from .interview import Interview
-from .packing import Index, PackedChart, body_hash, frame_digest, pack
+from .packing import Form, Index, PackedChart, body_hash, frame_digest, pack
 from .resource import Resource
 from .times import Instant
 
@@ -283,7 +283,7 @@ class StoreWriter:
 
     def add(
         self, patient_id: str, resources: Iterable[tuple[Resource, Instant]], interview: Interview | None = None,
-        licence: str | None = None,
+        licence: str | None = None, ready: Iterable[Form] = (),
     ) -> str:  # fmt: skip
         """Validate, pack and write one chart.
 
@@ -292,6 +292,7 @@ class StoreWriter:
             resources: Resources with the instant each became known (`NEVER`: not visible). They are stamped in place.
             interview: The authored interview, if any.
             licence: Licence tag of this chart where it differs.
+            ready: More resources, made from templates (`packing.Form`); they are checked by the schema.
 
         Returns:
             The chart's hash.
@@ -299,7 +300,11 @@ class StoreWriter:
         Raises:
             DataError: A resource is not valid R4; all problems are listed.
         """
-        return self.add_packed(pack(patient_id, resources, licence or self.licence, self._validator), interview)
+        check = self._validator
+        check_ready = check.made_from_template if check is not None else None
+        return self.add_packed(
+            pack(patient_id, resources, licence or self.licence, check, ready, check_ready), interview
+        )
 
     def add_packed(self, packed: PackedChart, interview: Interview | None = None) -> str:
         """Write a chart that is packed already (`ChartBuilder.packed()`, or packed in another process)."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
 from wardround.patients.times import Instant
 
@@ -22,7 +23,8 @@ class Mapped(NamedTuple):
 
     table: str
     row: int
-    resource: Resource
+    resource: Resource | Form
+    """The resource, or the one form of it that a template made."""
     known: Instant
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from wardround.patients.clock import forms
 from wardround.patients.fhir import check, check_model
-from wardround.patients.resource import dump, load, stamp
+from wardround.patients.packing import Form
+from wardround.patients.resource import Resource, dump, load, stamp
 from wardround.patients.times import NEVER
 
 from ._mapper import Mapped
@@ -35,11 +36,18 @@ def split_invalid(made: Iterable[Mapped]) -> tuple[list[Mapped], list[Invalid]]:
 
 
 def _problem(one: Mapped) -> str | None:
+    if isinstance(one.resource, Form):
+        return _first(load(one.resource.body))
     plain = load(dump(one.resource))
     if one.known < NEVER:
         stamp(plain, one.known)
     for _, form in forms(plain, one.known):
-        problems = check(form) or check_model(form)
-        if problems:
-            return problems[0].split(":", 1)[0]
+        problem = _first(form)
+        if problem is not None:
+            return problem
     return None
+
+
+def _first(form: Resource) -> str | None:
+    problems = check(form) or check_model(form)
+    return problems[0].split(":", 1)[0] if problems else None

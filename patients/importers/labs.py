@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from wardround.patients import knowledge
+from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
+from ._templates import LabEvent, Template, fits, stand_in_number
 from ._values import MASKED, clean, compared, end_of_day, moment, number, whole
 from .report import Tally
 
@@ -69,6 +71,23 @@ class Value(NamedTuple):
     note: str | None = None
 
 
+class Shape(NamedTuple):
+    """What many results of one item have in common."""
+
+    item: str
+    unit: str | None
+    low: str | None
+    high: str | None
+    mark: str | None
+    """Code of the interpretation."""
+    value: Value
+    """The result without its number."""
+
+
+TEMPLATES = 50_000
+"""Shapes that are kept; results of further shapes are made one by one."""
+
+
 class Labs:
     """One Observation per lab event that has a time and an item."""
 
@@ -80,6 +99,7 @@ class Labs:
         self._labels: dict[str, tuple[str | None, str | None, str | None]] = {}
         self._items: dict[str, Item] = {}
         self._units: dict[tuple[str | None, str], Resource] = {}
+        self._templates: dict[tuple[Shape, bool, bool, bool, bool], Template | str] = {}
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the labels of the lab items."""
@@ -123,67 +143,82 @@ class Labs:
             return None, "charttime or storetime is not a time", 0
         if charted is None and stored is None:
             tally.note("neither charttime nor storetime; kept, never visible")
-        item = self._item(str(item_id), tally)
+        if str(item_id) not in self._labels:
+            tally.note("itemid is not in d_labitems; named by its number")
+        lowest, highest = number(low), number(high)
+        value = read_value(text, figure, comment, tally)
+        mark = interpret(value, lowest, highest, clean(flag))
+        shape = Shape(str(item_id), unit, lowest, highest, mark, value._replace(number=None))
+        known = stored.known if stored is not None else end_of_day(charted.start) if charted is not None else NEVER
+        encounter = patient.encounter(clean(hadm), tally)
+        stay = None if encounter is None else encounter["reference"].removeprefix("Encounter/")
+        one = LabEvent(str(event), patient.subject_id, stay, charted, stored, value.number, clean(specimen), known)
+        # A stay that became known after the result is hidden for a while: such a resource has more than one form.
+        early = stay is not None and patient.stays[stay].admitted.known > known
+        alone = early or value.comparator is not None or not fits(one)
+        made = self._resource(shape, one) if alone else self._by_template(shape, one)
+        return Mapped("labevents", n, made, known), "", charted.start if charted is not None else NEVER
+
+    def _by_template(self, shape: Shape, event: LabEvent) -> Resource | Form:
+        """Make an event by template; the first of a shape goes the long way, through every layer of validation."""
+        key = (shape, event.encounter is None, event.stored is None, event.number is None, event.specimen is None)
+
+        def make(one: LabEvent) -> Resource:
+            return self._resource(shape, one)
+
+        template = self._templates.get(key, "new" if len(self._templates) < TEMPLATES else "none")
+        if template == "new":
+            self._templates[key] = "seen"
+        elif template == "seen":
+            stand_in = stand_in_number(shape.low, shape.high, shape.mark)
+            template = "none" if stand_in is None else Template(make, event, stand_in)
+            if isinstance(template, Template) and not template.gives_back(make, event):
+                template = "none"
+            self._templates[key] = template
+        return template.form(event) if isinstance(template, Template) else make(event)
+
+    def _resource(self, shape: Shape, event: LabEvent) -> Resource:
+        item, unit, value = self._item(shape.item), self._unit(shape.unit, shape.item), shape.value
         resource: Resource = {
             "resourceType": "Observation",
-            "id": f"lab-{event}",
-            "identifier": [{"system": _LAB_EVENT, "value": str(event)}],
+            "id": f"lab-{event.event}",
+            "identifier": [{"system": _LAB_EVENT, "value": event.event}],
             "status": "final",
             "category": item.category,
             "code": item.code,
-            "subject": patient.subject,
+            "subject": {"reference": f"Patient/{event.subject}"},
         }
-        encounter = patient.encounter(clean(hadm), tally)
-        if encounter is not None:
-            resource["encounter"] = encounter
-        if charted is not None:
-            resource["effectiveDateTime"] = charted.text
-        if stored is not None and len(stored.text) > 10:
-            resource["issued"] = stored.text
-        self._result(
-            resource, read_value(text, figure, comment, tally), self._unit(unit, str(item_id)), (low, high), flag
-        )
-        specimen = clean(specimen)
-        if specimen is not None or item.fluid is not None:
-            resource["specimen"] = _specimen(specimen, item.fluid)
-        known = stored.known if stored is not None else end_of_day(charted.start) if charted is not None else NEVER
-        return Mapped("labevents", n, resource, known), "", charted.start if charted is not None else NEVER
-
-    def _result(
-        self,
-        resource: Resource,
-        value: Value,
-        unit: Resource,
-        bounds: tuple[str | None, str | None],
-        flag: str | None,
-    ) -> None:
-        low, high = number(bounds[0]), number(bounds[1])
-        if value.number is not None:
-            resource["valueQuantity"] = _quantity(value.number, value.comparator, unit)
+        if event.encounter is not None:
+            resource["encounter"] = {"reference": f"Encounter/{event.encounter}"}
+        if event.charted is not None:
+            resource["effectiveDateTime"] = event.charted.text
+        if event.stored is not None and len(event.stored.text) > 10:
+            resource["issued"] = event.stored.text
+        if event.number is not None:
+            resource["valueQuantity"] = _quantity(event.number, value.comparator, unit)
         elif value.words is not None:
             resource["valueString"] = value.words
         else:
-            resource["dataAbsentReason"] = words.concept(
-                None, words.coding(words.DATA_ABSENT, value.absent or "unknown")
-            )
-        mark = interpret(value, low, high, clean(flag))
-        if mark is not None:
-            resource["interpretation"] = _FLAGS[mark]
+            missing = words.coding(words.DATA_ABSENT, value.absent or "unknown")
+            resource["dataAbsentReason"] = words.concept(None, missing)
+        if shape.mark is not None:
+            resource["interpretation"] = _FLAGS[shape.mark]
         if value.note is not None:
             resource["note"] = [{"text": value.note}]
         limits = {}
-        if low is not None:
-            limits["low"] = _quantity(low, None, unit)
-        if high is not None:
-            limits["high"] = _quantity(high, None, unit)
+        if shape.low is not None:
+            limits["low"] = _quantity(shape.low, None, unit)
+        if shape.high is not None:
+            limits["high"] = _quantity(shape.high, None, unit)
         if limits:
             resource["referenceRange"] = [limits]
+        if event.specimen is not None or item.fluid is not None:
+            resource["specimen"] = _specimen(event.specimen, item.fluid)
+        return resource
 
-    def _item(self, item_id: str, tally: Tally) -> Item:
+    def _item(self, item_id: str) -> Item:
         if item_id not in self._items:
             self._items[item_id] = self._describe(item_id)
-        if item_id not in self._labels:
-            tally.note("itemid is not in d_labitems; named by its number")
         return self._items[item_id]
 
     def _describe(self, item_id: str) -> Item:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from wardround.patients.errors import DataError, UsageError
+from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
 from wardround.patients.store import StoreWriter
 from wardround.patients.times import Instant
@@ -170,13 +171,13 @@ class _Run:
 
     def _write(self, writer: StoreWriter, patient_id: str, made: list[Mapped]) -> None:
         try:
-            writer.add(patient_id, _pairs(made))
+            writer.add(patient_id, _pairs(made), ready=_ready(made))
         except DataError:
             valid, invalid = split_invalid(made)
             if not invalid:
                 raise
             self._refuse_invalid(invalid)
-            writer.add(patient_id, _pairs(valid))
+            writer.add(patient_id, _pairs(valid), ready=_ready(valid))
 
     def _refuse_invalid(self, invalid: list[Invalid]) -> None:
         self._invalid += len(invalid)
@@ -198,4 +199,8 @@ class _Run:
 
 
 def _pairs(made: Iterable[Mapped]) -> list[tuple[Resource, Instant]]:
-    return [(one.resource, one.known) for one in made]
+    return [(one.resource, one.known) for one in made if not isinstance(one.resource, Form)]
+
+
+def _ready(made: Iterable[Mapped]) -> list[Form]:
+    return [one.resource for one in made if isinstance(one.resource, Form)]
