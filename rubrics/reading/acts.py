@@ -6,26 +6,17 @@ from dataclasses import dataclass
 
 from .annotate import Named
 from .claims import ActClaim, Flags
+from .cues import words
 from .document import Ann, Document, Sentence
 from .scope import Scopes
 
 DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))
 OPPOSITE = {"start": "avoid", "order": "avoid", "refer": "avoid", "recheck": "avoid", "stop": "continue", "hold": "continue", "continue": "stop", "resume": "avoid", "switch": "continue"}  # fmt: skip
-WEIGHED = frozenset(
-    ("consider", "considering", "considered", "could", "may", "might", "wants", "want", "wanted", "wishes", "asks", "option", "options", "whether",
-     "tried", "refused", "thinking", "hesitate", "alternatively", "discuss", "or", "weigh", "debate", "可考虑", "考虑", "是否")
-)  # fmt: skip
-PAST_AUXILIARY = frozenset(("was", "were", "been", "had", "已", "曾", "previously"))
-PAST_FORMS = frozenset(("withheld", "paused", "suspended", "interrupted", "held", "given", "resumed", "restarted"))
-MODALS = frozenset(
-    ("should", "must", "would", "to", "please", "recommend", "suggest", "advise", "'d", "i'd", "let's", "lets", "need", "needs", "then", "and", "also",
-     "now", "will", "can", "so", "we'll", "i'll", "plan", "be", "or", "->", "→", "just", "still", "simply", "either", "immediately", "safely", "first")
-)  # fmt: skip
-WEAK_VERBS = frozenset(
-    ("see", "do", "use", "get", "take", "run", "test", "call", "try", "end", "drop", "cut", "miss", "lower", "load", "check", "image", "scan", "page", "needs", "pull",
-     "send", "measure", "order", "draw", "apply", "change", "transition", "leave", "maintain", "trend", "go to", "lower", "double", "triple", "hold", "stop", "trim", "monitor",
-     "another", "delay", "increase", "decrease", "repeat", "request", "review by", "add", "offer", "infuse", "bolus", "cover with", "up", "raise", "boost", "taper", "wean", "withdraw")
-)  # fmt: skip
+WEIGHED = words("acts.weighed")
+PAST_AUXILIARY = words("acts.past_auxiliary")
+PAST_FORMS = words("acts.past_forms")
+MODALS = words("acts.modals")
+WEAK_VERBS = words("acts.weak_verbs")
 REACH_AFTER = 7
 REACH_BEFORE = 9
 CJK_AFTER = 6
@@ -538,66 +529,8 @@ class ActReader:
         )  # fmt: skip
 
 
-RECOMMENDING = (
-    "recommend",
-    "suggest",
-    "advise",
-    "i would",
-    "i'd",
-    "should",
-    "please",
-    "must",
-    "need to",
-    "plan:",
-    "建议",
-    "应",
-    "宜",
-    "请",
-    "需",
-    "予",
-    "可",
-    "改用",
-    "先",
-    "给",
-    "加用",
-    "嘱",
-    "明日",
-    "今晚",
-)
-LIST_WORDS = frozenset(
-    (",", "、", "和", "及", "与", "and", "plus", "&", "或", "or", "以及", "加", "/", "，", "the", "均", "都")
-)
-PASSIVE = frozenset(
-    ("be", "should", "must", "is", "are", "needs", "has", "have", "to", "can", "stays", "stay", "being")
-)
-BACKWARD = frozenset(
-    ("has to go", "have to go", "needs to go", "must go", "should go", "has got to go", "come off", "comes off", "stays on", "stays at", "stay at", "stays", "be held", "be stopped",
-     "be discontinued", "be reduced", "be increased", "be continued", "be avoided", "be resumed", "off the list", "is contraindicated", "are contraindicated", "contraindicated",
-     "off the table", "no longer needed", "is no longer needed", "can stop", "can continue", "should continue", "has to wait", "have to wait", "not an option", "is unsafe", "is not safe",
-     "withheld", "paused", "suspended", "interrupted", "held", "减量", "加量", "不变", "不动", "照旧", "照旧服用", "停掉", "停了", "减至", "减为", "减到", "加至", "加到", "加倍", "减半", "剂量不变", "照常", "照常服用",
-     "增至", "加大剂量", "should not be given", "must not be given", "is not appropriate", "is inappropriate", "not indicated", "not advisable", "is best avoided", "是禁忌", "应减量", "上调", "下调", "翻倍", "再加量", "不宜再用", "不宜再试")
-)  # fmt: skip
-DESCRIBING = (
-    " takes ",
-    " taking ",
-    " is on ",
-    " she's on ",
-    " he's on ",
-    " home ",
-    " meds",
-    "medications",
-    " current ",
-    " list",
-    " on ",
-    " was ",
-    " received ",
-    " has been ",
-    "现用药",
-    "目前用药",
-    "用药:",
-    "服用",
-    "长期",
-    "平素",
-    "在服",
-    " with ",
-)
+RECOMMENDING = tuple(sorted(words("acts.recommending")))
+LIST_WORDS = words("acts.list_words")
+PASSIVE = words("acts.passive")
+BACKWARD = words("acts.backward")
+DESCRIBING = tuple(sorted(words("acts.describing")))

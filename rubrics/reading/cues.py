@@ -50,3 +50,21 @@ def cue_trie() -> Trie:
                     for phrase in expand(pattern):
                         trie.add(phrase.lower(), (layer, kind))
     return trie
+
+
+@lru_cache(maxsize=1)
+def _lists() -> dict[str, frozenset[str]]:
+    content = load_json("words.json")
+    return {name: frozenset(entries) for name, entries in content["lists"].items()}
+
+
+def words(name: str) -> frozenset[str]:
+    """Return a closed word list of `data/words.json`.
+
+    Raises:
+        DataError: the list is missing.
+    """
+    lists = _lists()
+    if name not in lists:
+        raise DataError(f"rubrics/reading/data/words.json: list `{name}` is missing; add it under `lists`")
+    return lists[name]

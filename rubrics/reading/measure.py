@@ -11,19 +11,14 @@ from wardround.patients import knowledge
 
 from .annotate import Named, State, named
 from .claims import Flags, Measured
+from .cues import words
 from .document import Ann, Document, Sentence
 from .quantities import Quantity, find_unit
 from .scope import Scopes
 
-CONNECTORS = frozenset(("和", "、", "，", ",", "/", "and", "or", "与", "及", "&", "(", ")"))
-DOSE_DIMENSIONS = frozenset(
-    ("mass", "volume", "activity", "equivalents", "substance", "flow_hourly", "weight_dose", "weight_dose_rate", "activity_rate", "daily_mass", "daily_volume")
-)  # fmt: skip
-OPEN_DIMENSIONS = frozenset(
-    ("mass_concentration", "mass_concentration_feu", "count_concentration", "activity_concentration", "substance_concentration", "equivalent_concentration",
-     "ifcc_fraction", "copy_concentration", "log_copy_concentration", "normalized_flow", "osmolality", "osmolarity", "pressure", "body_mass_index", "areal_density",
-     "cell_volume", "mass_ratio", "mass_per_mole", "sedimentation", "per_high_field", "temperature")
-)  # fmt: skip
+CONNECTORS = words("measure.connectors")
+DOSE_DIMENSIONS = words("measure.dose_dimensions")
+OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 REACH = 9
@@ -452,29 +447,11 @@ class Binder:
         return run[-1]
 
 
-ARROWS = frozenset(("to", "→", ">", "then", "from", "至", "到", "升", "降", "涨", "增", "减", "now", "跌", "掉"))
-FILLER = frozenset(
-    ("the", "a", "an", "of", "his", "her", "about", "已", "了", "约", "其", "-", "=", ">", "than", "or", "equal", "to")
-)
-AFTER = frozenset(("以上", "以下", "以内"))
-KEEPERS = frozenset(
-    (
-        "aim for",
-        "aim",
-        "keep",
-        "控制在",
-        "维持在",
-        "放宽到",
-        "放宽至",
-        "保持在",
-        "target",
-        "goal",
-        "aiming",
-        "maintain",
-        "目标",
-    )
-)
-WEAK_ACTS = frozenset(("see", "do", "add", "test", "call", "run", "take", "to", "another", "up", "stays", "stay", "no", "行", "做", "看", "请", "加", "用", "上", "补", "开", "测", "转", "升", "降", "减", "维", "达", "稳", "持", "增"))  # fmt: skip
+ARROWS = words("measure.arrows")
+FILLER = words("measure.filler")
+AFTER = words("measure.after")
+KEEPERS = words("measure.keepers")
+WEAK_ACTS = words("measure.weak_acts")
 
 
 def replace_flags(flags: Flags, **changes: bool) -> Flags:

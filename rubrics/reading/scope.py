@@ -5,20 +5,17 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from .claims import Flags
+from .cues import words
 from .document import CONTRAST, Ann, Document, Sentence
 
-SHORT_NEGATIONS = frozenset(("不", "未", "非", "没", "别", "勿"))
+SHORT_NEGATIONS = words("scope.short_negations")
 NEAR = 4
 """Tokens that a bare Chinese negation may stand before what it negates."""
 FAR = 12
 BACK = 7
-LIST_MARKS = frozenset((",", "、", "，", "/", "and", "or", "nor", "及", "和", "或", "与", "、"))
-PREDICATES = frozenset(
-    ("is", "are", "was", "were", "has", "have", "had", "he", "she", "they", "it", "we", "i", "which", "who", "reports", "will", "can", "should", "so", "then", "due", "because")
-)  # fmt: skip
-STRONG_CONDITIONS = frozenset(
-    ("if", "unless", "in case", "in case of", "only if", "若", "如果", "如", "一旦", "倘若", "假如", "要是", "万一", "的话", "除非", "只有", "倘", "assuming", "in the event of", "复查后若")
-)  # fmt: skip
+LIST_MARKS = words("scope.list_marks")
+PREDICATES = words("scope.predicates")
+STRONG_CONDITIONS = words("scope.strong_conditions")
 
 
 class Scopes:
@@ -284,5 +281,5 @@ class Scopes:
         return self.document.text(ann.start, ann.end).lower()
 
 
-WEAK_PAST = frozenset(("was", "were", "before", "prior", "earlier", "old", "baseline", "at baseline"))
-RESOLVED = frozenset(("resolved", "corrected", "is gone", "are gone", "已纠正", "已缓解", "已消失", "已愈", "消失", "已恢复", "has resolved", "have resolved", "has cleared", "has settled", "have settled", "has gone"))  # fmt: skip
+WEAK_PAST = words("scope.weak_past")
+RESOLVED = words("scope.resolved")

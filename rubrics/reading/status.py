@@ -8,6 +8,7 @@ from wardround.rubrics.rubric import Span
 
 from .annotate import State
 from .claims import Measured, StatusClaim, TrendClaim
+from .cues import words
 from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
 from .scope import Scopes
@@ -29,28 +30,8 @@ STATUSES = frozenset(
     )
 )
 MOVES = frozenset(("rising", "falling", "stable"))
-ATTRIBUTIVE_GAP = frozenset(
-    (
-        "serum",
-        "his",
-        "her",
-        "the",
-        "of",
-        "in",
-        "plasma",
-        "blood",
-        "total",
-        "的",
-        "trough",
-        "fasting",
-        "resting",
-        "home",
-        "level",
-    )
-)
-PERSONAL = frozenset(
-    ("he", "she", "they", "patient", "hemodynamically", "haemodynamically", "clinically", "vitals", "病情", "生命体征")
-)
+ATTRIBUTIVE_GAP = words("status.attributive_gap")
+PERSONAL = words("status.personal")
 FLAT = 3
 """Percent by which a series may move and still count as stable."""
 
