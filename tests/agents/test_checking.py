@@ -1,0 +1,43 @@
+"""`wardround check` finds what is planted and passes what ships."""
+
+from __future__ import annotations
+
+from wardround.agents import check_set
+from wardround.patients import ChartStore
+from wardround.rubrics import Text
+from wardround.sessions import Session, SessionSet
+
+
+def _with_turn(session: Session, number: int, **update: object) -> SessionSet:
+    turns = list(session.turns)
+    turns[number] = turns[number].model_copy(update=update)
+    return SessionSet([session.model_copy(update={"turns": tuple(turns)})], "planted")
+
+
+def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartStore) -> None:
+    report = check_set(ward_sessions, ward)
+    assert report["failures"] == []
+    assert report["passed"] == report["sessions"] == len(ward_sessions)
+    assert report["mrs"]["oracle"] == 1.0
+    assert {report["mrs"][name] for name in ("silent", "echo", "refuser")} == {0.0}
+    assert report["mrs"]["blind"] <= 0.15
+    assert report["mrs"]["stuffer"] <= 0.10
+
+
+def test_a_wrong_gold_answer_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
+    session = ward_sessions.sessions[0]
+    gold = session.turns[0].gold
+    assert gold is not None
+    wrong = gold.model_copy(update={"answers": (Text(en="It is 12345 mg/dL, normal."),)})
+    report = check_set(_with_turn(session, 0, gold=wrong), ward)
+    assert "gold_replay" in {failure["rule"] for failure in report["failures"]}
+    assert report["passed"] == 0
+
+
+def test_another_chart_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
+    session = ward_sessions.sessions[0]
+    moved = session.model_copy(update={"chart": session.chart.model_copy(update={"hash": "0" * 32})})
+    report = check_set(SessionSet([moved], "moved"), ward)
+    assert [failure["rule"] for failure in report["failures"]] == ["chart_hash"]
+    gone = session.model_copy(update={"chart": session.chart.model_copy(update={"patient": "nobody"})})
+    assert [f["rule"] for f in check_set(SessionSet([gone], "gone"), ward)["failures"]] == ["chart"]

@@ -1,0 +1,68 @@
+"""The yardstick agents: what each must earn on the built-in ward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from wardround.agents import AGENTS, Task, Worker, find_agent
+from wardround.patients import UsageError
+from wardround.sessions import SessionSet
+
+
+def _scores(worker: Worker, agent: str, phrasing: str = "implicit") -> Iterator[float]:
+    for session in worker.sessions:
+        yield worker.run(Task(agent, session.id, "en", phrasing, 0, 0))["score"]
+
+
+@pytest.mark.parametrize("phrasing", ["explicit", "implicit"])
+def test_the_oracle_earns_everything(worker: Worker, phrasing: str) -> None:
+    assert set(_scores(worker, "oracle", phrasing)) == {1.0}
+
+
+@pytest.mark.parametrize("agent", ["silent", "echo", "refuser"])
+def test_saying_nothing_earns_nothing(worker: Worker, agent: str) -> None:
+    assert set(_scores(worker, agent)) == {0.0}
+
+
+@pytest.mark.parametrize(("agent", "most"), [("blind", 0.15), ("stuffer", 0.10), ("random", 0.10)])
+def test_guessing_and_dumping_earn_little(worker: Worker, agent: str, most: float) -> None:
+    scores = list(_scores(worker, agent))
+    assert sum(scores) / len(scores) <= most
+
+
+def test_the_random_agent_follows_its_seed(worker: Worker) -> None:
+    session = worker.sessions.sessions[0].id
+    first, again, other = (
+        worker.run(Task("random", session, "en", "implicit", trial, 0))["trajectory_hash"] for trial in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_agents_that_see_gold_say_so(ward_sessions: SessionSet) -> None:
+    flagged = {name for name in AGENTS if find_agent(name, ward_sessions).sees_gold}
+    assert flagged == {"oracle", "blind"}
+
+
+def test_unknown_agents_are_named_with_a_guess(ward_sessions: SessionSet) -> None:
+    with pytest.raises(UsageError, match="did you mean `oracle`"):
+        find_agent("orcale", ward_sessions)
+    with pytest.raises(UsageError, match="cannot be imported"):
+        find_agent("no.such.module:thing", ward_sessions)
+    with pytest.raises(UsageError, match="has no `name`"):
+        find_agent("builtins:str", ward_sessions)
+
+
+def test_an_agent_that_raises_makes_a_record(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wardround.agents.scripted import Silent
+
+    def fail(self: Silent, view: object) -> None:
+        raise RuntimeError("model went away")
+
+    monkeypatch.setattr(Silent, "act", fail)
+    record = worker.run(Task("silent", worker.sessions.sessions[0].id, "en", "implicit", 0, 0))
+    assert record["outcome"] == "agent_error"
+    assert record["error"] == "RuntimeError: model went away"
+    assert record["score"] == 0.0
