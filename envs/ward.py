@@ -74,6 +74,7 @@ class WardEnv(gym.Env[Observation, str]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # declared so by gymnasium.Env
         "render_modes": ["ansi"],
+        "render_fps": 1,
         "autoreset_mode": gym.vector.AutoresetMode.DISABLED,
     }
 

@@ -37,7 +37,6 @@ def _gold_actions(env: WardEnv) -> list[str]:
 
 
 @pytest.mark.parametrize("phrasing", ["explicit", "implicit"])
-@pytest.mark.filterwarnings("ignore:.*render.*:UserWarning")
 def test_check_env_has_nothing_to_say(phrasing: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -121,7 +120,7 @@ def test_bad_options_name_themselves() -> None:
     with pytest.raises(UsageError, match="no session to draw from"):
         _make(split="nowhere")
     with pytest.raises(UsageError, match="render_mode"):
-        _make(render_mode="human")
+        WardEnv(render_mode="human")
 
 
 HOSTILE = [
