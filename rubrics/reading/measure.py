@@ -151,6 +151,8 @@ class Binder:
         before = [o for o in self.owners if o.end <= ann.start]
         after = [o for o in self.owners if o.start >= ann.end]
         drug = next((d for d in reversed(self.drugs) if d.end <= ann.start), None)
+        if drug is not None and (not before or drug.start > before[-1].start) and (level := level_of(drug, quantity.unit)) is not None:
+            return level
         following = after[0] if after else None
         if following is not None and self._follows(ann, following, quantity):
             clause = self.document.clause
@@ -262,7 +264,7 @@ class Binder:
         """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
         tokens = self.document.tokens
         for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
-            if cue.kind not in ("above", "below"):
+            if cue.kind not in ("above", "below") and not self._limited(cue):
                 continue
             gap = [tokens[i].key for i in range(cue.end, ann.start)]
             filler = all(
@@ -280,6 +282,12 @@ class Binder:
                 return cue.kind
         return ""
 
+    def _limited(self, cue: Ann) -> bool:
+        """ "over the upper limit" is a state, and a comparison where the limit follows."""
+        tokens = self.document.tokens
+        opening = tokens[cue.start].key in ("over", "above", "exceeds", "below", "under", "高", "低", "超")
+        return cue.kind in ("high", "low") and opening and cue.end - cue.start >= 2
+
     def _target_word(self, index: int) -> bool:
         return any(
             m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx")
@@ -294,9 +302,8 @@ class Binder:
             return ""
         before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
         flipped = any(key in ("not", "n't", "never", "isn't", "不", "未", "非", "没") for key in before)
-        if flipped:
-            return "below" if cue.kind == "above" else "above"
-        return cue.kind
+        above = (cue.kind in ("above", "high")) != flipped
+        return "above" if above else "below"
 
     def _role(self, ann: Ann, quantity: Quantity, flags: Flags, comparator: str, owner: Ann | None) -> str:
         if flags.family or flags.other:
@@ -452,6 +459,17 @@ FILLER = words("measure.filler")
 AFTER = words("measure.after")
 KEEPERS = words("measure.keepers")
 WEAK_ACTS = words("measure.weak_acts")
+
+
+def level_of(drug: Ann, unit: str | None) -> Ann | None:
+    """Return a drug's blood level as the owner of a concentration ("Lithium 1.6 mEq/L")."""
+    if unit is None:
+        return None
+    for one in drug.value.ids:
+        lab = f"{one}_level"
+        if fits(lab, unit):
+            return Ann(drug.start, drug.end, "concept", "concept", named((lab,)))
+    return None
 
 
 def replace_flags(flags: Flags, **changes: bool) -> Flags:

@@ -257,7 +257,7 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
             return at + 2
         if at and tokens[at - 1].key in ("in", "since", "of", "from", *months):
             return at + 1
-    if len(keys) > 1 and keys[1] in months and keys[1] != "may":
+    if len(keys) > 1 and keys[1] in months and (keys[1] != "may" or tokens[at + 1].raw == "May"):
         return at + (3 if len(keys) > 2 and len(keys[2]) == 4 and keys[2].isdigit() else 2)
     if at and tokens[at - 1].key in months and (tokens[at - 1].raw[0].isupper()) and raw.isdigit() and len(raw) <= 2:
         return at + 1

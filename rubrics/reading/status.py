@@ -57,6 +57,7 @@ class StateReader:
             if ann.layer == "implied" and ann.value.concept and ann.value.status:
                 claims.append(self._implied(ann))
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
+                claims.extend(self._collective(ann, owner))
                 flags = self.scopes.flags(ann.start, ann.end)
                 if self._negated_word(ann):
                     flags = replace(flags, negated=True)
@@ -67,6 +68,24 @@ class StateReader:
                     )
                 )
         return claims
+
+    def _collective(self, ann: Ann, owner: Ann) -> list[StatusClaim]:
+        """ "K 4.2, sodium 139, both normal": the state is said of the measurements before as well."""
+        tokens = self.document.tokens
+        near = {tokens[i].key for i in range(max(self.sentence.start, ann.start - 2), ann.start + 1)}
+        if not near & {"all", "both", "均", "皆", "都"}:
+            return []
+        others = [o for o in self.owners if o.end <= ann.start and o is not owner and o.layer == "concept"]
+        if "both" in near:
+            others = others[-1:]
+        flags = self.scopes.flags(ann.start, ann.end)
+        span = self.document.span(ann.start, ann.end)
+        made = []
+        for other in others:
+            ids = ids_of(other)
+            if not any(a.kind in STATUSES for a in self.sentence.within(other.end, owner.start, "state")):
+                made.append(StatusClaim(ids[0], ids, ann.kind, flags, span, ann.start, self.number))
+        return made
 
     def _implied(self, ann: Ann) -> StatusClaim:
         state: State = ann.value

@@ -10,7 +10,7 @@ TOKEN = re.compile(
     r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d])|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?)"
     r"|(?P<w>[A-Za-zÀ-ʯͰ-ϿЀ-ӿ]+(?:'[A-Za-z]{1,2})?)"
     r"|(?P<l>\n)"
-    r"|(?P<p>[^\s])"
+    r"|(?P<p>-{1,2}>|=>|[^\s])"
 )
 """Every alternative takes a bounded look ahead: linear in the text."""
 
@@ -80,6 +80,8 @@ def tokenise(text: str) -> list[Token]:
                 continue
             if "一" <= raw <= "鿿" or raw == "〇":
                 kind = "c"
+        if len(raw) > 1 and raw[-1] == ">":
+            raw = "→"
         key = raw.lower() if kind == "w" else raw
         fold = fold_word(key) if kind == "w" else key
         tokens.append(Token(start, end, raw, key, kind, fold, start == last))
