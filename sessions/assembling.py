@@ -86,6 +86,7 @@ def _labels(plan: Plan) -> dict[str, str]:
         "drug": plan.pair.order.drug,
         "lab": plan.pair.reading.lab,
         "act": plan.decision.act,
+        "advice": " ".join(move.decision.act for move in plan.moves if move.decision is not None),
         "rules": " ".join(plan.decision.rules),
         "second_rules": " ".join(rule for decision in second for rule in decision.rules),
         "second_act": " ".join(decision.act for decision in second),

@@ -28,7 +28,7 @@ from wardround.patients import (
 from .assembling import assemble
 from .gates import Failure, check_session
 from .implicit import word_session
-from .planner import Plan, decide, interviewable, outranked, plans
+from .planner import Plan, decide, interviewable, outranked, plans, usable
 from .queries import name_labs, pronouns
 from .record import Pair, RecordView, view_record
 from .scenario import AnchorName, Phrases, Scenario, load_phrases, load_scenario
@@ -176,18 +176,18 @@ def _middle(start: Instant, end: Instant, hour: int) -> Instant:
 
 def _ordered_pairs(run: _Run, view: RecordView, patient: str) -> list[Pair]:
     """Return the pairs that a session may be about, those the set needs most first."""
-    usable = [
+    fitting = [
         pair
         for pair in view.pairs
-        if interviewable(pair.order, run.scenario)
+        if usable(pair, run.scenario)
+        and interviewable(pair.order, run.scenario)
         and decide(pair, None, run.scenario) is not None
         and not outranked(pair, view, run.scenario)
     ]
-    mixed = Stream("pairs", run.seed, patient, view.encounter).shuffled(usable)
-    going_on = run.used["act:continue"] * 100
-    decisions = run.used["decisions"]
-    # "No change" is right in 30-50 % of the decisions: whichever side runs short goes first.
-    short = "continue" if going_on < 40 * decisions else "other"
+    mixed = Stream("pairs", run.seed, patient, view.encounter).shuffled(fitting)
+    share = run.scenario.continue_percent
+    middle = (share.low + share.high) * run.used["advice"] // 2
+    short = "continue" if run.used["advice:continue"] * 100 < middle else "other"
     mixed.sort(
         key=lambda pair: (
             (pair.rule.act == "continue") != (short == "continue"),
@@ -209,6 +209,9 @@ def _of_pair(
         stream = Stream("session", *key, attempt)
         interview = _interview(store, snapshot, pair, stream, key)
         for plan in plans(view, interview, pair, run.scenario, stream, run.used):
+            if _too_many_continue(run, plan):
+                reason = "one more recommendation to continue would be more than the set's share"
+                continue
             session = _session_of(run, plan, chart, stream)
             if session is None:
                 continue
@@ -225,6 +228,21 @@ def _of_pair(
     return None, reason
 
 
+def _advised(plan: Plan) -> list[str]:
+    """Return the acts that the plan's CR turns ask for."""
+    return [move.decision.act for move in plan.moves if move.decision is not None]
+
+
+def _too_many_continue(run: _Run, plan: Plan) -> bool:
+    """Tell whether "no change" would be right too often: an agent that always says it must not do well."""
+    acts = _advised(plan)
+    going_on = run.used["advice:continue"] + acts.count("continue")
+    # Small sets need room to begin with.
+    return "continue" in acts and going_on * 100 > run.scenario.continue_percent.high * (
+        run.used["advice"] + len(acts) + 2
+    )
+
+
 def _session_of(run: _Run, plan: Plan, chart: Chart, stream: Stream) -> Session | None:
     names = name_labs(plan, run.scenario, stream)
     worded = word_session(plan, names, run.scenario, run.phrases, stream, run.used)
@@ -239,8 +257,8 @@ def _interview(
     if authored is not None:
         return authored
     levels: tuple[Literal["low", "medium", "high"], ...] = ("low", "medium", "high")
-    # A level that is too low asks for the question whether the drug is taken at all.
-    poor = stream.chance(2, 3) if pair.rule.act == "increase" else stream.chance(1, 2)
+    # Where a level is too low, or nothing speaks against the drug, what is really taken is the question.
+    poor = stream.chance(2, 3) if pair.rule.act in {"increase", "continue"} else stream.chance(1, 2)
     persona = Persona(
         literacy=stream.choice(levels),
         anxiety=stream.choice(levels),
@@ -273,10 +291,9 @@ def _note_use(run: _Run, plan: Plan, session: Session) -> None:
     used[f"recipe:{plan.recipe}"] += 1
     used[f"pair:{plan.pair.monitoring}"] += 1
     used[f"drug:{plan.pair.order.drug}"] += 1
-    for move in plan.moves:
-        if move.decision is not None:
-            used["decisions"] += 1
-            used[f"act:{move.decision.act}"] += 1
+    for act in _advised(plan):
+        used["advice"] += 1
+        used[f"advice:{act}"] += 1
     used.update(turn.implicitness for turn in session.turns if turn.implicitness is not None)
 
 

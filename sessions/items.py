@@ -82,8 +82,15 @@ def _says(fact: Fact, move: Move, scenario: Scenario) -> list[Item]:
     if fact.reason:
         reason = reason_words(fact)
         with_reason = ReportsCheck(concept=concept, polarity=state.polarity, reason=reason)
-        items.append(_item("reason", f"Gives the patient's own reason: {reason}.", with_reason, ("says",)))
+        text = f"Conveys that the patient reports {concept}, with the patient's own reason: {reason}."
+        items.append(_item("reason", text, with_reason, ("says",)))
     return items
+
+
+def _said(fact: Fact, move: Move, scenario: Scenario) -> Item:
+    """Return one item for what the patient said, reason and all."""
+    last = _says(fact, move, scenario)[-1]
+    return last.model_copy(update={"id": "says", "requires": ("heard",)})
 
 
 def _grounded() -> Item:
@@ -166,7 +173,7 @@ def _decision_items(move: Move, decision: Decision, scenario: Scenario) -> tuple
     items = [_read(lab), _value(lab), _finding(lab, decision, scenario)]
     rests_on: tuple[str, ...] = (f"finding-{lab.lab}",)
     if move.fact is not None:
-        items.extend((_heard(move.fact, move), *_says(move.fact, move, scenario)))
+        items.extend((_heard(move.fact, move), _said(move.fact, move, scenario)))
         if decision.turned:
             rests_on = (*rests_on, "says")
     wanted = scenario.acts[decision.act].say.format(drug=move.order.name, lab=lab.name)

@@ -118,7 +118,8 @@ def adherence_fact(interview: Interview, drug: str, scenario: Scenario) -> Fact 
     ]
     if len(found) != 1 or found[0].state not in scenario.states:
         return None
-    return found[0]
+    # Why somebody does take a drug is not asked for.
+    return found[0].model_copy(update={"reason": None}) if found[0].state == "taking" else found[0]
 
 
 def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None:
@@ -134,10 +135,15 @@ def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None
     return Decision(rule.act, (rule.id,), pair, rule.finding.en, fact)
 
 
+def usable(pair: Pair, scenario: Scenario) -> bool:
+    """Tell whether the pair's rules hold for a drug on the ward rather than an infusion."""
+    return pair.monitoring not in scenario.left_out.pairs
+
+
 def outranked(pair: Pair, view: RecordView, scenario: Scenario) -> bool:
     """Tell whether another lab of the same drug asks for a graver act, so that "given all this" would turn it."""
     rank = scenario.severity.get(pair.rule.act, 0)
-    same = (other for other in view.pairs if other.order.drug == pair.order.drug)
+    same = (other for other in view.pairs if other.order.drug == pair.order.drug and usable(other, scenario))
     return any(scenario.severity.get(other.rule.act, 0) > rank for other in same)
 
 
@@ -149,6 +155,8 @@ def coherent(pair: Pair, fact: Fact, scenario: Scenario) -> bool:
 
 def interviewable(order: Order, scenario: Scenario) -> bool:
     """Tell whether patients take the drug themselves, in one fixed dose, so that asking about it makes sense."""
+    if order.drug in scenario.left_out.drugs:
+        return False
     fixed = order.amount is not None and order.amount > 0 and order.unit.casefold() in scenario.dose_units
     return fixed and not order.as_needed and order.route in scenario.routes.interviewable
 
@@ -167,7 +175,8 @@ def trend_of(series: tuple[Reading, ...] | None, scenario: Scenario) -> Trend | 
         return Trend(first, last, "rising", series)
     if first.value - last.value > margin and all(step <= 0 for step in steps):
         return Trend(first, last, "falling", series)
-    if max(abs(one.value - first.value) for one in series) * 2 <= margin:
+    near = abs(first.value) * scenario.stable_percent / Decimal(100)
+    if max(abs(one.value - first.value) for one in series) <= near:
         return Trend(first, last, "stable", series)
     return None
 
@@ -209,7 +218,7 @@ def _second(view: RecordView, pair: Pair, scenario: Scenario, stream: Stream) ->
     others = [
         decision
         for other in view.pairs
-        if other.order.drug != pair.order.drug and other.reading.lab != pair.reading.lab
+        if usable(other, scenario) and other.order.drug != pair.order.drug and other.reading.lab != pair.reading.lab
         if not outranked(other, view, scenario)
         for decision in (decide(other, None, scenario),)
         if decision is not None and decision.act != "increase"
@@ -302,7 +311,7 @@ def write_for(decision: Decision, scenario: Scenario) -> Write:
     often = scenario.frequency_words.get(order.frequency.casefold())
     complete = bool(often and order.route in scenario.route_values)
     act = decision.act
-    if act in {"continue", "restart"} and complete:
+    if act in {"continue", "restart", "same-dose"} and complete:
         assert order.amount is not None
         return Write("prescribe", order.dose, f"{plain(order.amount * 2)} {order.unit}", often or "")
     if act in {"reduce", "ease"} and complete and order.drug in scenario.halve:

@@ -256,7 +256,8 @@ def drug_of(text: str) -> str | None:
 
 def _order(drug: str, resource: dict[str, Any]) -> Order:
     dosage: dict[str, Any] = next(iter(resource.get("dosageInstruction", ())), {})
-    quantity = next(iter(dosage.get("doseAndRate", ())), {}).get("doseQuantity", {})
+    rate: dict[str, Any] = next(iter(dosage.get("doseAndRate", ())), {})
+    quantity = rate.get("doseQuantity", {})
     value = quantity.get("value")
     timing = dosage.get("timing", {}).get("code", {})
     return Order(

@@ -71,6 +71,21 @@ class NoPair(_Frozen):
     labs: tuple[str, ...]
 
 
+class Share(_Frozen):
+    """A share that a set keeps to, in percent."""
+
+    low: int
+    high: int
+
+
+class LeftOut(_Frozen):
+    """What no session is about."""
+
+    note: str
+    pairs: tuple[str, ...]
+    drugs: tuple[str, ...]
+
+
 class Routes(_Frozen):
     """Routes by which patients take a drug themselves, folded."""
 
@@ -90,8 +105,12 @@ class Scenario(_Frozen):
     series_limit: int = Field(ge=2)
     """Longer series are not asked for as trends: one page of a search must hold them."""
     trend_percent: int = Field(ge=1)
-    """A change below this share of the first value is stable."""
+    """A change above this share of the first value is a rise or a fall."""
+    stable_percent: int
+    """No value of a stable series is further from the first; between the two shares the trend is left open."""
     rich_types: int
+    continue_percent: Share
+    """How many of the recommendations asked for are "no change"."""
     routes: Routes
     route_words: dict[str, str]
     route_values: dict[str, str]
@@ -105,6 +124,7 @@ class Scenario(_Frozen):
     acts: dict[str, ActRule]
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
+    left_out: LeftOut
     severity: dict[str, int]
     """Rule act → rank; a decision stands only where no other lab of the drug asks for a graver one. Others rank 0."""
     reason_verbs: tuple[str, ...]

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import Any
 
 from .dataset import SessionSet
-from .session import Session
 
 
 def set_statistics(sessions: SessionSet) -> dict[str, Any]:
@@ -17,7 +16,7 @@ def set_statistics(sessions: SessionSet) -> dict[str, Any]:
 
     Returns:
         Design §10's `stats` object (`sessions, by_scenario_tier, by_task_turn, by_implicitness_turn,
-        tool_by_scenario, set_hash`) and more: `by_source`, `by_topic`, `by_act` (what the decisions are),
+        tool_by_scenario, set_hash`) and more: `by_source`, `by_topic`, `by_act` (what the CR turns ask for),
         `simulated_facts` and `facts` of the interviews.
     """
     turns = [(session, number, turn) for session in sessions for number, turn in enumerate(session.turns)]
@@ -32,15 +31,11 @@ def set_statistics(sessions: SessionSet) -> dict[str, Any]:
         ),
         "by_source": _counted(turn.source for _, _, turn in turns),
         "by_topic": _counted(turn.topic or "none" for _, _, turn in turns),
-        "by_act": _counted(act for session in sessions for act in _acts(session)),
+        "by_act": _counted(act for session in sessions for act in session.labels.get("advice", "").split()),
         "facts": sum(len(session.interview.facts) for session in sessions),
         "simulated_facts": sum(fact.source == "simulated" for session in sessions for fact in session.interview.facts),
         "set_hash": sessions.hash,
     }
-
-
-def _acts(session: Session) -> list[str]:
-    return [word for label in ("act", "second_act") for word in session.labels.get(label, "").split()]
 
 
 def _counted(values: Any) -> dict[str, int]:
