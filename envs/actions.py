@@ -45,7 +45,7 @@ class _MistakeError(Exception):
 
 def clean(text: str) -> str:
     """Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def parse_action(text: str, answer_format: str = "text") -> ParsedAction:
@@ -114,9 +114,8 @@ def _tagged(text: str) -> ParsedAction:
 
 
 def _json_action(text: str, answer_format: str) -> ParsedAction:
-    end = _object_end(text, 0)
     try:
-        data = _load(text[:end])
+        data, end = _leading_json(text)
     except _MistakeError:
         if answer_format == "json" and '"tool"' not in text:
             return ParsedAction(answer=text)
@@ -134,6 +133,17 @@ def _json_action(text: str, answer_format: str) -> ParsedAction:
     if text[end:].strip():
         raise _MistakeError("There is text after the JSON object: send one JSON object alone, or plain text to answer.")
     return ParsedAction(answer=_answer_of(data))
+
+
+def _leading_json(text: str) -> tuple[Any, int]:
+    """Return the JSON value that a text starts with, and where it ends; most actions are one value and nothing else."""
+    try:
+        data = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        end = _object_end(text, 0)
+        return _load(text[:end]), end
+    _refuse_duplicates(text, data)
+    return data, len(text)
 
 
 def _answer_of(data: Any) -> str:
@@ -219,10 +229,31 @@ def _load(body: str) -> Any:
         raise _MistakeError(
             f"The JSON could not be read (trouble at character {error.pos}). Send one valid JSON object."
         ) from None
+    _refuse_duplicates(body, data)
+    return data
+
+
+def _refuse_duplicates(body: str, data: Any) -> None:
+    # valid JSON has one structural colon per member, so as many colons as parsed keys means that none was lost
+    if body.count(":") == _count_keys(data):
+        return
     key = _duplicate_key(body)
     if key is not None:
         raise _MistakeError(f"The JSON names the key `{key[:60]}` twice. Send every key once.")
-    return data
+
+
+def _count_keys(data: Any) -> int:
+    """Count the members of all objects; a loop, for JSON may nest deeper than Python recurses."""
+    count = 0
+    todo = [data]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            count += len(value)
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+    return count
 
 
 def _duplicate_key(body: str) -> str | None:

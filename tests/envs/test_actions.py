@@ -99,6 +99,7 @@ def test_answers(text: str, answer: str) -> None:
         '{"tool_calls": [{"function": {"arguments": "{}"}}]}',
         '{"tool_calls": "x"}',
         "[" * 500_000,
+        "[" * 1020 + "]" * 1020,
         '{"a":' * 500_000,
     ],
 )
