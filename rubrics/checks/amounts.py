@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured
 from wardround.rubrics.reading.measure import home_unit
 from wardround.rubrics.reading.quantities import find_unit, parse_quantity
 
+_WIDE = Context(prec=80)
+"""Room for 28 converted digits beside the longest number that is read."""
 COARSE_PERCENT = Decimal(1)
 """A coarser rounding with two or more digits may differ by this much of the value."""
 
@@ -65,8 +67,8 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
         return rounds_to(said * 100, true)  # an ejection fraction of 0.35
     if stated_unit is None:
         if unit and home and not equivalent(home, unit, concept, exact=True):
-            converted = knowledge.convert(true, unit, home, concept)
-            return converted is not None and rounds_to(said, converted) and said != true
+            lab = knowledge.labs().get(concept)
+            return lab is not None and unit_code(unit) in lab.factors and rounds_to(said, true)
         return rounds_to(said, true)
     if (stated_unit == "%" and unit in ("", "ratio")) or same_unit(stated_unit, unit):
         return rounds_to(said, true)
@@ -113,7 +115,7 @@ def rounds_to(said: Decimal, true: Decimal) -> bool:
 def _round(value: Decimal, like: Decimal) -> Decimal:
     """Round to the number of decimals of `like`."""
     exponent = int(like.as_tuple().exponent)
-    return value.quantize(Decimal(1).scaleb(min(exponent, 0)), rounding=ROUND_HALF_UP)
+    return value.quantize(Decimal(1).scaleb(min(exponent, 0)), rounding=ROUND_HALF_UP, context=_WIDE)
 
 
 def same_unit(one: str, other: str) -> bool:

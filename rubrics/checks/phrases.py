@@ -25,6 +25,8 @@ TIMES = frozenset(
         "medication",
         "history",
         "剂",
+        "皮",
+        "肤",
         "量",
         "today",
         "now",

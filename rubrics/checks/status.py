@@ -21,6 +21,9 @@ RIVALS = {
 }
 
 
+MOVES = frozenset(("rising", "falling", "stable"))
+
+
 def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdict:
     """Pass where the concept is called that, now, and nothing else that excludes it."""
     if (bad := unread(reading, context)) is not None:
@@ -53,5 +56,7 @@ def current(claims: list[StatusClaim]) -> list[StatusClaim]:
     """Return the statuses that hold now, in the answer's own words: old ones, denied ones and quoted ones are left out."""
     real = [c for c in claims if c.flags.claimed and not c.flags.negated and not c.flags.future]
     fresh = [c for c in real if not c.flags.past or c.flags.now]
+    if not any(c.status in MOVES for c in fresh):
+        fresh += [c for c in real if c.status in MOVES and c not in fresh]  # "the same as three months ago"
     own = [c for c in fresh if not c.flags.chart]
     return own or fresh

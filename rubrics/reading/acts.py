@@ -212,7 +212,7 @@ class ActReader:
             elif (
                 same
                 and gap <= 4
-                and not any(mod.end <= other.start < ann.start and other.kind != ann.kind for other in self.acts)
+                and not any(mod.end <= other.start < ann.start and other.kind not in (ann.kind, "none") for other in self.acts)
             ):
                 return True
         if not site.chinese and ann.kind != "avoid":
@@ -254,7 +254,11 @@ class ActReader:
 
     def _plain(self, site: _Site) -> list[ActClaim]:
         ann = site.ann
-        targets = self._after(site) or self._before(site)
+        if site.text in PROPOSING and self._acts_again(ann):
+            return []
+        targets = self._after(site) or (self._before(site) if site.text not in PROPOSING else [])
+        if not targets and site.text in PROPOSING:
+            return []
         if not targets and ann.kind in DRUG_ACTS:
             targets = self._anaphor(site)
         advised, negated, flags = self._status(site, ann.start, ann.end)
@@ -270,6 +274,11 @@ class ActReader:
         if not targets:
             return [self._make(site, act, None, advised, flags)] if ann.kind not in ("resume",) else []
         return [self._make(site, act, target, advised, flags) for target in targets]
+
+    def _acts_again(self, ann: Ann) -> bool:
+        """Tell whether another act follows in the clause: then "recommend" proposes that, not a drug."""
+        clause = self.document.clause
+        return any(a.start >= ann.end and clause[a.start] == clause[ann.start] and a.kind not in ("none", "start") for a in self.acts)
 
     def _next_act(self, ann: Ann) -> int:
         """Return where the next act word begins that may take its own target."""
@@ -366,7 +375,7 @@ class ActReader:
         for other in self.acts:
             if (
                 other.end <= ann.start
-                and other.kind not in ("avoid", ann.kind)
+                and other.kind not in ("avoid", "none", ann.kind)
                 and self.document.text(other.start, other.end).lower() not in BACKWARD
             ):
                 begin = max(begin, other.end)
@@ -377,7 +386,8 @@ class ActReader:
         if ann.start - last.end > REACH_BEFORE:
             return []
         gap = [tokens[i].raw for i in range(last.end, ann.start)]
-        if any(raw in ";；。:" for raw in gap) or (any(raw in ",，" for raw in gap) and not site.chinese):
+        label = last.start == self.sentence.start and len(gap) == 1 and gap[0] in ":："  # "Lisinopril: increase to 20 mg"
+        if (any(raw in ";；。:" for raw in gap) and not label) or (any(raw in ",，" for raw in gap) and not site.chinese):
             return []
         if (
             not site.chinese
@@ -531,6 +541,7 @@ class ActReader:
 
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
 LIST_WORDS = words("acts.list_words")
+PROPOSING = words("acts.proposing")
 PASSIVE = words("acts.passive")
 BACKWARD = words("acts.backward")
 DESCRIBING = tuple(sorted(words("acts.describing")))

@@ -116,6 +116,12 @@ def annotate(source: str) -> Document:
         for index in range(start, end):
             blocked[index] = True
     anns.extend(_state_anns(document))
+    wide = [ann for ann in anns if ann.layer == "implied" and ann.value.mention]
+    anns = [
+        ann
+        for ann in anns
+        if ann.layer != "concept" or not any(w.start <= ann.start and ann.end <= w.end and w.end - w.start > ann.end - ann.start for w in wide)
+    ]
     quantities = read_quantities(tokens, blocked)
     covered = [False] * len(tokens)
     for quantity in quantities:

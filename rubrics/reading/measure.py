@@ -57,10 +57,25 @@ class Binder:
         self.sentence = sentence
         self.scopes = scopes
         self.owners = [ann for ann in sentence.anns if self._owns(ann)]
-        self.quantities = [ann for ann in sentence.anns if ann.layer == "quantity"]
+        self.quantities = [one for ann in sentence.anns if ann.layer == "quantity" for one in self._unpair(ann)]
         self.drugs = [
             ann for ann in sentence.anns if ann.layer == "concept" and ann.value.drug and not ann.value.measurable
         ]
+
+    def _unpair(self, ann: Ann) -> list[Ann]:
+        """ "ALT/AST 212/180": two numbers, not a blood pressure."""
+        quantity: Quantity = ann.value
+        before = [o for o in self.owners if o.end <= ann.start][-2:]
+        if quantity.shape != "pair" or len(before) < 2 or before[1].start - before[0].end > 1 or ann.start - before[1].end > 3:
+            return [ann]
+        if any("blood_pressure" in ids_of(one) or "systolic_bp" in ids_of(one) for one in before):
+            return [ann]
+        halves = (ann.start, ann.start + 2)
+        return [
+            Ann(at, at + 1 if i == 0 else ann.end, "quantity", "quantity",
+                replace(quantity, shape="one", values=quantity.values[i : i + 1], texts=quantity.texts[i : i + 1], start=at, end=at + 1 if i == 0 else ann.end))
+            for i, at in enumerate(halves)
+        ]  # fmt: skip
 
     @staticmethod
     def _owns(ann: Ann) -> bool:
@@ -202,7 +217,18 @@ class Binder:
         begin = max(owner.end, previous.end if previous is not None else 0)
         if ann.start - begin > REACH:
             return False
+        if previous is not None and previous.start >= owner.end and self._labelled(ann):
+            return False
         return not self._act_between(owner, ann, begin)
+
+    def _labelled(self, ann: Ann) -> bool:
+        """Tell whether a word of its own stands right before a number: the label of something unknown here."""
+        at = ann.start - 1
+        token = self.document.tokens[at]
+        if token.kind not in "wc" or token.key in CONNECTORS or token.key in ARROWS or token.key in FILLER:
+            return False
+        covered = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("modifier", "state", "time", "measure", "act"))
+        return not covered and token.key not in ("is", "was", "of", "at", "为", "是", "in", "only", "with")
 
     def _act_between(self, owner: Ann, ann: Ann, begin: int | None = None) -> bool:
         start = owner.end if begin is None else begin
@@ -351,8 +377,8 @@ class Binder:
             if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
                 continue
             if any(
-                c.kind in ("above", "below") and c.end <= mod.start
-                for c in self.sentence.within(self.sentence.start, mod.start, "state")
+                (c.kind in ("above", "below") or self._limited(c)) and c.start <= mod.start
+                for c in self.sentence.within(self.sentence.start, ann.start, "state")
                 if clause[c.start] == clause[mod.start]
             ):
                 continue

@@ -67,6 +67,12 @@ def _times() -> dict[str, frozenset[str]]:
     return {key: frozenset(value) for key, value in load_json("times.json").items() if isinstance(value, list)}
 
 
+@lru_cache(maxsize=1)
+def _scaled() -> dict[str, tuple[str, Decimal]]:
+    """Return units that the knowledge base has no code for, as a multiple of one that it has (斤 is half a kilogram)."""
+    return {name: (unit, Decimal(factor)) for name, (unit, factor) in load_json("times.json")["scaled_units"].items()}
+
+
 @lru_cache(maxsize=4096)
 def find_unit(text: str) -> Any:
     """Return the knowledge base's unit for a writing, or None."""
@@ -100,6 +106,11 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
     if negative and shape == "one":
         values, texts = (-values[0],), ("-" + texts[0],)
     unit, dimension, end, power = _unit_after(tokens, end, number)
+    scaled = _scaled().get(tokens[end].raw) if unit is None and end < len(tokens) else None
+    if scaled is not None:
+        unit, dimension, end = scaled[0], "mass", end + 1
+        values = tuple(value * scaled[1] for value in values)
+        texts = tuple(format(value.normalize(), "f") for value in values)
     if power:
         values = tuple(value.scaleb(power) for value in values)
         texts = tuple(format(value.normalize(), "f") for value in values)

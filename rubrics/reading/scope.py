@@ -58,7 +58,7 @@ class Scopes:
         resolved = False
         for mod in self.mods:
             if mod.kind == "neg" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
-                forward = not forward
+                forward = True
             elif (
                 mod.kind == "neg_back" and mod.start >= end and self._reached_back(mod, end) and self._points_back(mod)
             ):
