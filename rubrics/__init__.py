@@ -20,6 +20,7 @@ from .metrics import (
 )
 from .rubric import (
     GUARD_KINDS,
+    Act,
     AdviceCheck,
     AllOf,
     AnyOf,
@@ -58,6 +59,7 @@ from .validation import PLAN_ITEM, is_guard, validate_spec
 __all__ = [
     "GUARD_KINDS",
     "PLAN_ITEM",
+    "Act",
     "AdviceCheck",
     "AllOf",
     "AnyOf",

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from wardround.patients import TOOLS, Chart, find_tool, knowledge, parse_instant
-from wardround.rubrics import TurnSpec, TurnTrace, check_answer, score, validate_spec
-from wardround.rubrics.rubric import GroundedCheck
+from wardround.rubrics import GroundedCheck, TurnSpec, TurnTrace, check_answer, score, validate_spec
 
 from .gold import PREPARE, GoldTurn, play_gold, snapshot_of
 from .implicit import cued

@@ -7,8 +7,7 @@ WU one per field plus one negative safety item).
 from __future__ import annotations
 
 from wardround.patients import Fact
-from wardround.rubrics import Item, Text
-from wardround.rubrics.rubric import (
+from wardround.rubrics import (
     Act,
     AdviceCheck,
     AllOf,
@@ -17,6 +16,7 @@ from wardround.rubrics.rubric import (
     Check,
     Forbid,
     GroundedCheck,
+    Item,
     MentionCheck,
     OnlyCheck,
     OnlyWriteCheck,
@@ -24,6 +24,7 @@ from wardround.rubrics.rubric import (
     ReportsCheck,
     RetrievedCheck,
     StatusCheck,
+    Text,
     ThresholdCheck,
     TrendCheck,
     ValueCheck,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from wardround.patients import Snapshot, knowledge, measurements
-from wardround.rubrics.rubric import AllOf, AnyOf, Check, GroundedCheck, Not, RetrievedCheck, TrendCheck, ValueCheck
+from wardround.rubrics import AllOf, AnyOf, Check, GroundedCheck, Not, RetrievedCheck, TrendCheck, ValueCheck
 
 from .record import drug_of
 from .session import Session
