@@ -125,8 +125,9 @@ class Prescriptions:
         orders = self._orders(rows.get("pharmacy", []), tallies)
         found: dict[str, Mapped] = {}
         used: set[str] = set()
-        for row in rows.get("prescriptions", []):
-            cells = Cells(*(clean(cell) for cell in row[2:]))
+        read = [(row, Cells(*(clean(cell) for cell in row[2:]))) for row in rows.get("prescriptions", [])]
+        names = _names({cells for _, cells in read})
+        for row, cells in read:
             try:
                 start, stop = moment(cells.start), moment(cells.stop)
             except ValueError:
@@ -135,7 +136,7 @@ class Prescriptions:
             if cells.drug is None:
                 tally.refuse("drug is empty", row[0])
                 continue
-            name = request_id(cells)
+            name = names[cells]
             if name in found:
                 tally.refuse("the row stands twice; the first is kept", row[0])
                 continue
@@ -171,12 +172,28 @@ class Prescriptions:
 
 
 def request_id(cells: Cells) -> str:
-    """Name a request by its content: pharmacy order, kind of component and a hash of the row."""
-    text = "\x1f".join(cell or "" for cell in cells)
+    """Name a request by what is known when it is written: pharmacy order, kind of component, a hash of the rest.
+
+    The stop and the stay stay out: they can become known later, and an id must not tell of the future.
+    """
+    text = "\x1f".join(cell or "" for cell in cells._replace(stop=None, hadm=None))
     digest = blake2b(text.encode(), digest_size=6).hexdigest()
     kind = _NOT_IN_ID.sub("-", cells.kind or "none").strip("-").lower()[:12] or "none"
     pharmacy = _NOT_IN_ID.sub("", cells.pharmacy or "")[:20] or "none"
     return f"rx-{pharmacy}-{kind}-{digest}"
+
+
+def _names(rows: set[Cells]) -> dict[Cells, str]:
+    """Name each distinct row. Rows alike but for stop or stay are numbered in an order that tells nothing of either."""
+    alike: dict[str, list[Cells]] = {}
+    for cells in rows:
+        alike.setdefault(request_id(cells), []).append(cells)
+    names: dict[Cells, str] = {}
+    for name, group in alike.items():
+        group.sort(key=lambda cells: blake2b(f"{name} {cells.stop} {cells.hadm}".encode()).digest())
+        for number, cells in enumerate(group):
+            names[cells] = f"{name}-{number + 1}" if number else name
+    return names
 
 
 def _request(
