@@ -99,7 +99,7 @@ def _logs(said: Decimal, true: Decimal, said_plain: bool) -> bool:
 
 
 def _close(said: Decimal, true: Decimal) -> bool:
-    """Two roundings of one value, each in its own unit, may differ by half a last digit of the stated one and a hair."""
+    """Two roundings of one value, each in its own unit, may differ by half a last digit and a hair."""
     step = Decimal(1).scaleb(int(said.as_tuple().exponent))
     return abs(said - true) <= step * Decimal("0.5") + abs(true) * Decimal("0.004")
 

@@ -125,7 +125,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
 
 
 def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
-    """ "Avoid NSAIDs, as they …": the clause before is the claim."""
+    """As in "Avoid NSAIDs, as they …": the clause before is the claim."""
     return ann.start > sentence.start and any(
         a.layer in ("act", "concept") for a in sentence.within(sentence.start, ann.start)
     )

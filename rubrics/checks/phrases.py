@@ -1,4 +1,4 @@
-"""Short phrases of checks ("stopped metformin", "falling eGFR", "age over 80") read into parts, and found in an answer."""
+"""Short phrases of checks ("stopped metformin", "falling eGFR") read into parts, and found in an answer."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
 
 
 def _event(event: str, concept: Phrase, reading: Reading, spans: Spans) -> bool:
-    """Tell whether the event's words stand in the spans; stopping also covers skipping for `miss` the other way round not."""
+    """Tell whether the event's words stand in the spans."""
     document = reading.document
     kinds = {"stop": ("stop",), "miss": ("miss",), "want": ("want",)}[event]
     for start, end in spans:
@@ -147,7 +147,7 @@ def _stopped_only(concept: Phrase, reading: Reading, spans: Spans) -> bool:
 
 
 def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> bool:
-    """Tell whether the reason stands with this concept: up to the next other drug, or before it back to the last one."""
+    """Tell whether the reason stands with this concept: up to the next other drug, or back to the last one."""
     wanted = {one for ids in concept.names for one in ids}
     drugs = [n for n in reading.names if n.kind in ("drug", "drug_class") and any(s <= n.token < e for s, e in spans)]
     mine = [n for n in drugs if set(n.concepts) & wanted or is_a(n.concepts, tuple(wanted))]

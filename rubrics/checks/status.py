@@ -53,7 +53,7 @@ def states_for(name: str, reading: Reading) -> list[StatusClaim]:
 
 
 def current(claims: list[StatusClaim]) -> list[StatusClaim]:
-    """Return the statuses that hold now, in the answer's own words: old ones, denied ones and quoted ones are left out."""
+    """Return the statuses that hold now, in the answer's own words: no old, denied or quoted ones."""
     real = [c for c in claims if c.flags.claimed and not c.flags.negated and not c.flags.future]
     fresh = [c for c in real if not c.flags.past or c.flags.now]
     if not any(c.status in MOVES for c in fresh):

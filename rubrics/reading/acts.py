@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from .annotate import Named
 from .claims import ActClaim, Flags
 from .cues import words
-from .document import Ann, Document, Sentence
-from .scope import Scopes
+from .document import Ann
+from .targets import DRUG_ACTS, Site, Targets
 
-DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))
-OPPOSITE = {"start": "avoid", "order": "avoid", "refer": "avoid", "recheck": "avoid", "stop": "continue", "hold": "continue", "continue": "stop", "resume": "avoid", "switch": "continue"}  # fmt: skip
+OPPOSITE = {
+    "start": "avoid",
+    "order": "avoid",
+    "refer": "avoid",
+    "recheck": "avoid",
+    "stop": "continue",
+    "hold": "continue",
+    "continue": "stop",
+    "resume": "avoid",
+    "switch": "continue",
+}
 WEIGHED = words("acts.weighed")
 PAST_AUXILIARY = words("acts.past_auxiliary")
 PAST_FORMS = words("acts.past_forms")
 MODALS = words("acts.modals")
 WEAK_VERBS = words("acts.weak_verbs")
-REACH_AFTER = 7
-REACH_BEFORE = 9
-CJK_AFTER = 6
+RECOMMENDING = tuple(sorted(words("acts.recommending")))
+PROPOSING = words("acts.proposing")
+DESCRIBING = tuple(sorted(words("acts.describing")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """An act cue with what the clause says around it."""
-
-    ann: Ann
-    chinese: bool
-    text: str
-
-
-class ActReader:
-    """Reads the acts of one sentence; `carried` is the drug last named before it."""
-
-    def __init__(
-        self, document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None
-    ) -> None:
-        self.document = document
-        self.number = number
-        self.sentence = sentence
-        self.scopes = scopes
-        self.carried = carried
-        self.acts = list(sentence.of("act"))
-        self.targets = [ann for ann in sentence.anns if ann.layer == "concept"]
-        self.drugs = [ann for ann in self.targets if ann.value.drug]
+class ActReader(Targets):
+    """Reads the acts of one sentence."""
 
     def read(self) -> list[ActClaim]:
         """Return the acts of the sentence."""
@@ -52,7 +37,7 @@ class ActReader:
         used: set[int] = set()
         for index, ann in enumerate(self.acts):
             text = self.document.text(ann.start, ann.end).lower()
-            site = _Site(ann, self.document.tokens[ann.start].kind == "c", text)
+            site = Site(ann, self.document.tokens[ann.start].kind == "c", text)
             if ann.kind == "none" or (ann.kind == "avoid" and self._governs(index)):
                 continue
             if not site.chinese and not self._is_verb(site):
@@ -66,7 +51,7 @@ class ActReader:
 
     # -- the act word ---------------------------------------------------------------------------------------------
 
-    def _is_verb(self, site: _Site) -> bool:
+    def _is_verb(self, site: Site) -> bool:
         """Tell whether an ambiguous English word stands where a verb does."""
         if site.text not in WEAK_VERBS:
             return True
@@ -96,7 +81,7 @@ class ActReader:
             )
         return False
 
-    def _warned(self, site: _Site) -> bool:
+    def _warned(self, site: Site) -> bool:
         """Tell whether a warning word governs this act."""
         for index, ann in enumerate(self.acts):
             if (
@@ -108,7 +93,7 @@ class ActReader:
                 return True
         return False
 
-    def _status(self, site: _Site, start: int, end: int) -> tuple[bool, bool, Flags]:
+    def _status(self, site: Site, start: int, end: int) -> tuple[bool, bool, Flags]:
         """Return (advised, negated, flags) of an act."""
         ann = site.ann
         flags = self.scopes.flags(ann.start, ann.end)
@@ -196,7 +181,7 @@ class ActReader:
             }
         )
 
-    def _negated(self, site: _Site) -> bool:
+    def _negated(self, site: Site) -> bool:
         ann = site.ann
         for mod in self.scopes.mods:
             if mod.kind not in ("neg", "pseudo") or mod.end > ann.start:
@@ -212,7 +197,9 @@ class ActReader:
             elif (
                 same
                 and gap <= 4
-                and not any(mod.end <= other.start < ann.start and other.kind not in (ann.kind, "none") for other in self.acts)
+                and not any(
+                    mod.end <= other.start < ann.start and other.kind not in (ann.kind, "none") for other in self.acts
+                )
             ):
                 return True
         if not site.chinese and ann.kind != "avoid":
@@ -240,19 +227,7 @@ class ActReader:
         text = self.document.text(begin, at).lower()
         return any(word in text for word in RECOMMENDING)
 
-    # -- targets --------------------------------------------------------------------------------------------------
-
-    def _fit(self, ann: Ann, act: str) -> bool:
-        value: Named = ann.value
-        if act in DRUG_ACTS:
-            return value.drug or (
-                bool(value.kinds & {"procedure", "finding", "service"}) and act in ("start", "stop", "hold", "continue")
-            )
-        if act == "refer":
-            return "service" in value.kinds
-        return True
-
-    def _plain(self, site: _Site) -> list[ActClaim]:
+    def _plain(self, site: Site) -> list[ActClaim]:
         ann = site.ann
         if site.text in PROPOSING and self._acts_again(ann):
             return []
@@ -278,151 +253,14 @@ class ActReader:
     def _acts_again(self, ann: Ann) -> bool:
         """Tell whether another act follows in the clause: then "recommend" proposes that, not a drug."""
         clause = self.document.clause
-        return any(a.start >= ann.end and clause[a.start] == clause[ann.start] and a.kind not in ("none", "start") for a in self.acts)
-
-    def _next_act(self, ann: Ann) -> int:
-        """Return where the next act word begins that may take its own target."""
-        for other in self.acts:
-            if other.start >= ann.end and other.kind not in (ann.kind, "none"):
-                return other.start
-        return self.sentence.end
-
-    def _after(self, site: _Site) -> list[Ann]:
-        ann = site.ann
-        if site.text in BACKWARD:
-            return []
-        tokens, _clause = self.document.tokens, self.document.clause
-        limit = self._next_act(ann)
-        candidates = [t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind)]
-        if not candidates:
-            return []
-        first = candidates[0]
-        reach = CJK_AFTER if site.chinese else REACH_AFTER
-        if first.start - ann.end > reach:
-            return []
-        gap = [tokens[i] for i in range(ann.end, first.start)]
-        if any(t.raw in "，;；:。" or (t.raw == "," and not site.chinese) for t in gap) and site.text not in ("hold",):
-            return []
-        if site.chinese and any(a.layer == "quantity" for a in self.sentence.within(ann.end, first.start)):
-            return []
-        if (
-            (
-                not site.chinese
-                and any(
-                    t.key
-                    in (
-                        "while",
-                        "when",
-                        "because",
-                        "for",
-                        "since",
-                        "as",
-                        "if",
-                        "until",
-                        "after",
-                        "before",
-                        "in",
-                        "on",
-                        "with",
-                        "by",
-                        "at",
-                    )
-                    for t in gap
-                )
-                and ann.kind in DRUG_ACTS
-            )
-            and site.text not in ("off",)
-            and gap[0].key not in ("him", "her", "them", "the")
-        ):
-            return []
-        return self._listed(candidates, site)
-
-    def _listed(self, candidates: list[Ann], site: _Site) -> list[Ann]:
-        """Return the first target and those that a list adds to it."""
-        tokens = self.document.tokens
-        found = [candidates[0]]
-        for following in candidates[1:]:
-            between = [tokens[i] for i in range(found[-1].end, following.start)]
-            words = [t for t in between if t.kind in "wc" and t.key not in LIST_WORDS]
-            quantities = any(a.layer == "quantity" for a in self.sentence.within(found[-1].end, following.start))
-            marks = any(t.key in LIST_WORDS for t in between)
-            if self._owned_elsewhere(following, found[-1]):
-                break
-            if not between or (
-                marks
-                and len(words) <= (5 if quantities else 1)
-                and len(between) <= 12
-                and "for" not in [t.key for t in between]
-            ):
-                found.append(following)
-            else:
-                break
-        return found
-
-    def _owned_elsewhere(self, target: Ann, previous: Ann) -> bool:
-        """Tell whether a later clause has its own act for a target ("stop A, keep B")."""
-        clause = self.document.clause
-        if clause[target.start] == clause[previous.start]:
-            return False
         return any(
-            clause[a.start] == clause[target.start] and a.kind != "none" and a.start >= target.start for a in self.acts
+            a.start >= ann.end and clause[a.start] == clause[ann.start] and a.kind not in ("none", "start")
+            for a in self.acts
         )
-
-    def _before(self, site: _Site) -> list[Ann]:
-        ann = site.ann
-        tokens, _clause = self.document.tokens, self.document.clause
-        begin = self.sentence.start
-        for other in self.acts:
-            if (
-                other.end <= ann.start
-                and other.kind not in ("avoid", "none", ann.kind)
-                and self.document.text(other.start, other.end).lower() not in BACKWARD
-            ):
-                begin = max(begin, other.end)
-        candidates = [t for t in self.targets if t.end <= ann.start and t.start >= begin and self._fit(t, ann.kind)]
-        if not candidates:
-            return []
-        last = candidates[-1]
-        if ann.start - last.end > REACH_BEFORE:
-            return []
-        gap = [tokens[i].raw for i in range(last.end, ann.start)]
-        label = last.start == self.sentence.start and len(gap) == 1 and gap[0] in ":："  # "Lisinopril: increase to 20 mg"
-        if (any(raw in ";；。:" for raw in gap) and not label) or (any(raw in ",，" for raw in gap) and not site.chinese):
-            return []
-        if (
-            not site.chinese
-            and ann.kind in ("start", "order", "recheck", "refer", "continue")
-            and not (set(gap) & PASSIVE or site.text in BACKWARD)
-        ):
-            return []
-        found = [last]
-        for earlier in reversed(candidates[:-1]):
-            between = [tokens[i].key for i in range(earlier.end, found[0].start)]
-            if between and all(key in LIST_WORDS for key in between) and len(between) <= 2:
-                found.insert(0, earlier)
-            else:
-                break
-        return found
-
-    def _anaphor(self, site: _Site) -> list[Ann]:
-        """ "Stop it": the drug last named."""
-        ann = site.ann
-        words = {self.document.tokens[i].key for i in range(ann.start, min(ann.end + 3, self.sentence.end))}
-        earlier = [d for d in self.drugs if d.end <= ann.start]
-        if (
-            site.chinese
-            or words & {"it", "them", "this", "both", "that"}
-            or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}
-        ):
-            if earlier and not any(self.document.tokens[i].raw in ";；" for i in range(earlier[-1].end, ann.start)):
-                return [earlier[-1]]
-            if self.carried is not None and not site.chinese:
-                return [self.carried]
-        return []
 
     # -- switches and bare orders -----------------------------------------------------------------------------------
 
-    def _switch(self, site: _Site) -> list[ActClaim]:
+    def _switch(self, site: Site) -> list[ActClaim]:
         ann = site.ann
         advised, negated, flags = self._status(site, ann.start, ann.end)
         after = [d for d in self.drugs if d.start >= ann.end]
@@ -475,7 +313,7 @@ class ActReader:
                 or self._described(drug)
             ):
                 continue
-            site = _Site(Ann(drug.start, drug.start, "act", "start"), self.document.tokens[drug.start].kind == "c", "")
+            site = Site(Ann(drug.start, drug.start, "act", "start"), self.document.tokens[drug.start].kind == "c", "")
             found.append(self._make(site, "start", drug, True, flags))
         return found
 
@@ -504,44 +342,3 @@ class ActReader:
         heads = " ".join(head for head, _, _ in self.sentence.row)
         text = f" {self.document.text(self.sentence.start, drug.start).lower()} {self.sentence.header} {heads} "
         return any(word in text for word in DESCRIBING)
-
-    def _make(
-        self,
-        site: _Site,
-        act: str,
-        target: Ann | None,
-        advised: bool,
-        flags: Flags,
-        *,
-        to: Ann | None = None,
-        implied: bool = False,
-    ) -> ActClaim:
-        start, end = site.ann.start, max(site.ann.end, site.ann.start + 1)
-        if target is not None:
-            start, end = min(start, target.start), max(end, target.end)
-        if to is not None:
-            end = max(end, to.end)
-        clause = self.document.clause
-        left = site.ann.start
-        while left > self.sentence.start and clause[left - 1] == clause[site.ann.start]:
-            left -= 1
-        right = site.ann.end
-        while right < self.sentence.end and clause[right] <= clause[site.ann.start]:
-            right += 1
-        local = target is not None and self.sentence.start <= target.start < self.sentence.end
-        if not local and target is not None:
-            start, end = site.ann.start, max(site.ann.end, site.ann.start + 1)
-        ids = target.value.ids if target is not None else ()
-        return ActClaim(
-            act=act, target=ids[0] if ids else "", targets=ids, to=to.value.ids if to is not None else (), advised=advised,
-            span=self.document.span(start, end), token=site.ann.start, end=target.start if target is not None else site.ann.end, sentence=self.number,
-            words=self.document.text(left, right).lower(), flags=flags, implied=implied,
-        )  # fmt: skip
-
-
-RECOMMENDING = tuple(sorted(words("acts.recommending")))
-LIST_WORDS = words("acts.list_words")
-PROPOSING = words("acts.proposing")
-PASSIVE = words("acts.passive")
-BACKWARD = words("acts.backward")
-DESCRIBING = tuple(sorted(words("acts.describing")))

@@ -120,7 +120,8 @@ def annotate(source: str) -> Document:
     anns = [
         ann
         for ann in anns
-        if ann.layer != "concept" or not any(w.start <= ann.start and ann.end <= w.end and w.end - w.start > ann.end - ann.start for w in wide)
+        if ann.layer != "concept"
+        or not any(w.start <= ann.start and ann.end <= w.end and w.end - w.start > ann.end - ann.start for w in wide)
     ]
     quantities = read_quantities(tokens, blocked)
     covered = [False] * len(tokens)

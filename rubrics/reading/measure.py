@@ -14,6 +14,7 @@ from .claims import Flags, Measured
 from .cues import words
 from .document import Ann, Document, Sentence
 from .quantities import Quantity, find_unit
+from .roles import FILLER, Roles
 from .scope import Scopes
 
 CONNECTORS = words("measure.connectors")
@@ -21,6 +22,8 @@ DOSE_DIMENSIONS = words("measure.dose_dimensions")
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
+ARROWS = words("measure.arrows")
+WEAK_ACTS = words("measure.weak_acts")
 REACH = 9
 """Tokens between a concept and a number without a unit."""
 
@@ -48,7 +51,7 @@ def home_unit(concept: str) -> str:
     return lab.unit if lab is not None else ""
 
 
-class Binder:
+class Binder(Roles):
     """Reads the numbers of one sentence."""
 
     def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes) -> None:
@@ -63,19 +66,36 @@ class Binder:
         ]
 
     def _unpair(self, ann: Ann) -> list[Ann]:
-        """ "ALT/AST 212/180": two numbers, not a blood pressure."""
+        """As in "ALT/AST 212/180": two numbers, not a blood pressure."""
         quantity: Quantity = ann.value
         before = [o for o in self.owners if o.end <= ann.start][-2:]
-        if quantity.shape != "pair" or len(before) < 2 or before[1].start - before[0].end > 1 or ann.start - before[1].end > 3:
+        if (
+            quantity.shape != "pair"
+            or len(before) < 2
+            or before[1].start - before[0].end > 1
+            or ann.start - before[1].end > 3
+        ):
             return [ann]
         if any("blood_pressure" in ids_of(one) or "systolic_bp" in ids_of(one) for one in before):
             return [ann]
         halves = (ann.start, ann.start + 2)
         return [
-            Ann(at, at + 1 if i == 0 else ann.end, "quantity", "quantity",
-                replace(quantity, shape="one", values=quantity.values[i : i + 1], texts=quantity.texts[i : i + 1], start=at, end=at + 1 if i == 0 else ann.end))
+            Ann(
+                at,
+                at + 1 if i == 0 else ann.end,
+                "quantity",
+                "quantity",
+                replace(
+                    quantity,
+                    shape="one",
+                    values=quantity.values[i : i + 1],
+                    texts=quantity.texts[i : i + 1],
+                    start=at,
+                    end=at + 1 if i == 0 else ann.end,
+                ),
+            )
             for i, at in enumerate(halves)
-        ]  # fmt: skip
+        ]
 
     @staticmethod
     def _owns(ann: Ann) -> bool:
@@ -166,7 +186,11 @@ class Binder:
         before = [o for o in self.owners if o.end <= ann.start]
         after = [o for o in self.owners if o.start >= ann.end]
         drug = next((d for d in reversed(self.drugs) if d.end <= ann.start), None)
-        if drug is not None and (not before or drug.start > before[-1].start) and (level := level_of(drug, quantity.unit)) is not None:
+        if (
+            drug is not None
+            and (not before or drug.start > before[-1].start)
+            and (level := level_of(drug, quantity.unit)) is not None
+        ):
             return level
         following = after[0] if after else None
         if following is not None and self._follows(ann, following, quantity):
@@ -202,7 +226,7 @@ class Binder:
         return not taken and any(fits(one, quantity.unit) for one in ids_of(owner))
 
     def _follows(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
-        """ "4.1 mmol/L of lactate", "4.1mmol/L这个乳酸", "98% SpO2"."""
+        """As in "4.1 mmol/L of lactate", "4.1mmol/L这个乳酸", "98% SpO2"."""
         gap = [self.document.tokens[i].key for i in range(ann.end, owner.start)]
         if len(gap) > 3 or any(key in "，,;；。(" for key in gap):
             return False
@@ -227,7 +251,11 @@ class Binder:
         token = self.document.tokens[at]
         if token.kind not in "wc" or token.key in CONNECTORS or token.key in ARROWS or token.key in FILLER:
             return False
-        covered = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("modifier", "state", "time", "measure", "act"))
+        covered = any(
+            a.start <= at < a.end
+            for a in self.sentence.anns
+            if a.layer in ("modifier", "state", "time", "measure", "act")
+        )
         return not covered and token.key not in ("is", "was", "of", "at", "为", "是", "in", "only", "with")
 
     def _act_between(self, owner: Ann, ann: Ann, begin: int | None = None) -> bool:
@@ -268,11 +296,25 @@ class Binder:
         fitting = next((one for one in ids if fits(one, quantity.unit)), None)
         concept = fitting or concept
         return Measured(
-            concept=concept, concepts=ids, value=quantity.text, unit=quantity.unit if quantity.unit is not None else home_unit(concept),
-            time=self._time(ann, flags), span=self.document.span(owner.start if owner and owner.start < ann.start and ann.start - owner.end < 12 else ann.start, ann.end),
-            role=role, comparator=comparator if role in ("bound", "other", "target") else "", values=quantity.values, shape=quantity.shape, old=self._old(ann, flags),
-            stated_unit=quantity.unit is not None, token=ann.start, clause=self.document.clause[ann.start], sentence=self.number, flags=flags,
-        )  # fmt: skip
+            concept=concept,
+            concepts=ids,
+            value=quantity.text,
+            unit=quantity.unit if quantity.unit is not None else home_unit(concept),
+            time=self._time(ann, flags),
+            span=self.document.span(
+                owner.start if owner and owner.start < ann.start and ann.start - owner.end < 12 else ann.start, ann.end
+            ),
+            role=role,
+            comparator=comparator if role in ("bound", "other", "target") else "",
+            values=quantity.values,
+            shape=quantity.shape,
+            old=self._old(ann, flags),
+            stated_unit=quantity.unit is not None,
+            token=ann.start,
+            clause=self.document.clause[ann.start],
+            sentence=self.number,
+            flags=flags,
+        )
 
     def _words(self, ann: Ann) -> str:
         """Name an unknown concept by the words before its number."""
@@ -285,167 +327,6 @@ class Binder:
                 continue
             words.append(token.fold)
         return " ".join(reversed(words)) or "?"
-
-    def _comparator(self, ann: Ann) -> str:
-        """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
-        tokens = self.document.tokens
-        for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
-            if cue.kind not in ("above", "below") and not self._limited(cue):
-                continue
-            gap = [tokens[i].key for i in range(cue.end, ann.start)]
-            filler = all(
-                k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True)
-            )
-            if filler:
-                return self._side(cue)
-        for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
-            if (
-                cue.kind in ("above", "below")
-                and cue.start == ann.end
-                and tokens[cue.start].kind == "c"
-                and self.document.text(cue.start, cue.end) in AFTER
-            ):
-                return cue.kind
-        return ""
-
-    def _limited(self, cue: Ann) -> bool:
-        """ "over the upper limit" is a state, and a comparison where the limit follows."""
-        tokens = self.document.tokens
-        opening = tokens[cue.start].key in ("over", "above", "exceeds", "below", "under", "高", "低", "超")
-        return cue.kind in ("high", "low") and opening and cue.end - cue.start >= 2
-
-    def _target_word(self, index: int) -> bool:
-        return any(
-            m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx")
-            for m in self.scopes.mods
-        )
-
-    def _side(self, cue: Ann) -> str:
-        """Return the side a comparison names: "not above" is below."""
-        tokens = self.document.tokens
-        text = self.document.text(cue.start, cue.end).lower()
-        if text in ("within", "up to", "以内"):
-            return ""
-        before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
-        flipped = any(key in ("not", "n't", "never", "isn't", "不", "未", "非", "没") for key in before)
-        above = (cue.kind in ("above", "high")) != flipped
-        return "above" if above else "below"
-
-    def _role(self, ann: Ann, quantity: Quantity, flags: Flags, comparator: str, owner: Ann | None) -> str:
-        if flags.family or flags.other:
-            return "other"
-        if self._reference(ann, quantity, owner):
-            return "reference"
-        if self._targeted(ann):
-            return "bound" if comparator else "target"
-        if comparator:
-            return "bound"
-        if flags.hypothetical or flags.asked or flags.general:
-            return "hypothetical"
-        if self._delta(ann):
-            return "delta"
-        if flags.future and not flags.now:
-            return "forecast"
-        if flags.hedged:
-            return "hypothetical"
-        if flags.negated:
-            return "negated"
-        if quantity.shape == "range" or self._ranging(ann):
-            return "range"
-        return "measured"
-
-    def _ranging(self, ann: Ann) -> bool:
-        """ "ranged from 3.1 to 4.9": both ends of a range, neither the value now."""
-        clause = self.document.clause
-        return any(
-            m.kind == "ranging" and m.end <= ann.start and clause[m.start] == clause[ann.start]
-            for m in self.scopes.mods
-        )
-
-    def _reference(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> bool:
-        tokens = self.document.tokens
-        before = tokens[ann.start - 1].raw if ann.start > self.sentence.start else ""
-        if quantity.shape == "range" and before in "([（":
-            return True
-        clause = self.document.clause
-        for mod in self.scopes.mods:
-            if mod.kind != "reference" or clause[mod.start] != clause[ann.start]:
-                continue
-            text = self.document.text(mod.start, mod.end).lower()
-            if text == "normal" and quantity.shape != "range":
-                continue
-            if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
-                continue
-            if any(
-                (c.kind in ("above", "below") or self._limited(c)) and c.start <= mod.start
-                for c in self.sentence.within(self.sentence.start, ann.start, "state")
-                if clause[c.start] == clause[mod.start]
-            ):
-                continue
-            return mod.end <= ann.start
-        return False
-
-    def _targeted(self, ann: Ann) -> bool:
-        tokens, clause = self.document.tokens, self.document.clause
-        for mod in self.scopes.mods:
-            if mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]:
-                if (
-                    not any(mod.end <= o.start < ann.start for o in self.owners)
-                    or self.document.text(mod.start, mod.end).lower() in KEEPERS
-                ):
-                    return True
-            if (
-                mod.kind in ("target", "criterion")
-                and ann.end <= mod.start <= ann.end + 2
-                and clause[mod.start] == clause[ann.start]
-            ):
-                gap = [tokens[i].key for i in range(ann.end, mod.start)]
-                if all(k in ("的", "diagnostic", "treatment") for k in gap):
-                    return True
-        return False
-
-    def _delta(self, ann: Ann) -> bool:
-        return any(mod.kind == "delta" and 0 <= ann.start - mod.end <= 1 for mod in self.scopes.mods)
-
-    def _time(self, ann: Ann, flags: Flags) -> str:
-        clause = self.document.clause
-        for time in self.sentence.of("time"):
-            if clause[time.start] == clause[ann.start]:
-                return self.document.text(time.start, time.end).lower()
-        if flags.now:
-            return "now"
-        return ""
-
-    def _old(self, ann: Ann, flags: Flags) -> bool:
-        """Tell whether words near the number date it before now."""
-        tokens = self.document.tokens
-        previous = [q for q in self.quantities if q.end <= ann.start]
-        following = [q for q in self.quantities if q.start >= ann.end]
-        left = previous[-1].end if previous else self.sentence.start
-        right = following[0].start if following else self.sentence.end
-        clause = self.document.clause
-        near = [
-            m
-            for m in self.scopes.mods
-            if m.kind in ("past", "now") and (left <= m.start < right) and abs(clause[m.start] - clause[ann.start]) <= 1
-        ]
-        strong = [m for m in near if self.document.text(m.start, m.end).lower() not in ("was", "were")]
-        after = [
-            m for m in strong if m.start >= ann.end and clause[m.start] == clause[ann.start] and m.start - ann.end <= 4
-        ]
-        before = [m for m in near if m.end <= ann.start]
-        nearest = before[-1:]
-        if after and (not before or before[-1] not in strong or after[0].start - ann.end < ann.start - before[-1].end):
-            nearest = after[:1]
-        if nearest and nearest[0].kind == "past":
-            text = self.document.text(nearest[0].start, nearest[0].end).lower()
-            if text in ("was", "were"):
-                inside = ann.start > self.sentence.start and any(
-                    tokens[i].raw in "(（" for i in range(max(self.sentence.start, ann.start - 4), ann.start)
-                )
-                return inside or any(mod.kind == "past" and mod is not nearest[0] for mod in near)
-            return True
-        return False
 
     # -- series -----------------------------------------------------------------------------------------------------
 
@@ -478,13 +359,6 @@ class Binder:
         if "from" in gap and len(run) == 2:
             return run[0]
         return run[-1]
-
-
-ARROWS = words("measure.arrows")
-FILLER = words("measure.filler")
-AFTER = words("measure.after")
-KEEPERS = words("measure.keepers")
-WEAK_ACTS = words("measure.weak_acts")
 
 
 def level_of(drug: Ann, unit: str | None) -> Ann | None:

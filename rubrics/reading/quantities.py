@@ -69,7 +69,7 @@ def _times() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _scaled() -> dict[str, tuple[str, Decimal]]:
-    """Return units that the knowledge base has no code for, as a multiple of one that it has (斤 is half a kilogram)."""
+    """Return units that the knowledge base has no code for, as a multiple of one it has (斤: half a kilogram)."""
     return {name: (unit, Decimal(factor)) for name, (unit, factor) in load_json("times.json")["scaled_units"].items()}
 
 
@@ -154,7 +154,7 @@ def _extend(tokens: list[Token], number: Number) -> tuple[tuple[Decimal, ...], t
 
 
 def _from_before(tokens: list[Token], at: int) -> bool:
-    """Tell whether "from", "由" … stands shortly before: then "to" leads to an end point, not to a range's upper end."""
+    """Tell whether "from", "由" … stands shortly before: then "to" leads to an end point, not to a range."""
     return any(tokens[i].key in ("from", "由", "从", "自") for i in range(max(0, at - 3), at))
 
 
@@ -194,7 +194,7 @@ def _unit_after(tokens: list[Token], end: int, number: Number) -> tuple[str | No
 
 
 def _out_of(tokens: list[Token], end: int) -> tuple[str | None, str, int, int]:
-    """ "7/10", "seven out of ten"."""
+    """As in "7/10", "seven out of ten"."""
     if end + 1 < len(tokens) and tokens[end].raw == "/" and tokens[end + 1].raw == "10":
         return "/10", "score", end + 2, 0
     if [t.key for t in tokens[end : end + 2]] == ["out", "of"] and end + 2 < len(tokens):

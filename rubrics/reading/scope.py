@@ -153,9 +153,9 @@ class Scopes:
         for mod in self.mods:
             if mod.kind == "hedge" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
                 return True
-            if mod.kind == "hedge_back" and mod.start >= end and self._points_back(mod):
-                if self._reached_back(mod, end) or clause[mod.start] == clause[start]:
-                    return True
+            backward = mod.kind == "hedge_back" and mod.start >= end and self._points_back(mod)
+            if backward and (self._reached_back(mod, end) or clause[mod.start] == clause[start]):
+                return True
         return False
 
     def _asked(self, start: int, end: int) -> bool:

@@ -70,7 +70,7 @@ class StateReader:
         return claims
 
     def _collective(self, ann: Ann, owner: Ann) -> list[StatusClaim]:
-        """ "K 4.2, sodium 139, both normal": the state is said of the measurements before as well."""
+        """As in "K 4.2, sodium 139, both normal": the state is said of the measurements before as well."""
         tokens = self.document.tokens
         near = {tokens[i].key for i in range(max(self.sentence.start, ann.start - 2), ann.start + 1)}
         if not near & {"all", "both", "均", "皆", "都"}:
@@ -96,7 +96,7 @@ class StateReader:
         )
 
     def _negated_word(self, ann: Ann) -> bool:
-        """ "not high", "不高": the word itself is denied."""
+        """As in "not high", "不高": the word itself is denied."""
         return any(
             mod.kind == "neg" and (mod.start, -mod.end) < (ann.start, -ann.end) and ann.start < mod.end
             for mod in self.scopes.mods

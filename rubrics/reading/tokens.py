@@ -48,9 +48,27 @@ def fold_word(word: str) -> str:
 
 
 SUFFIXES = (
-    "ations", "ation", "ements", "ement", "ments", "ment", "ingly", "nesses", "ness", "ings", "ing", "edly", "ed", "ies",
-    "ely", "ly", "es", "s", "y", "e",
-)  # fmt: skip
+    "ations",
+    "ation",
+    "ements",
+    "ement",
+    "ments",
+    "ment",
+    "ingly",
+    "nesses",
+    "ness",
+    "ings",
+    "ing",
+    "edly",
+    "ed",
+    "ies",
+    "ely",
+    "ly",
+    "es",
+    "s",
+    "y",
+    "e",
+)
 
 
 @lru_cache(maxsize=16384)

@@ -1,0 +1,188 @@
+"""What a number is: measured, bound, target, reference, forecast, delta; and whether it is the latest."""
+
+from __future__ import annotations
+
+from .claims import Flags
+from .cues import words
+from .document import Ann, Document, Sentence
+from .quantities import Quantity
+from .scope import Scopes
+
+FILLER = words("measure.filler")
+AFTER = words("measure.after")
+KEEPERS = words("measure.keepers")
+
+
+class Roles:
+    """Asks the words around a number of one sentence."""
+
+    document: Document
+    sentence: Sentence
+    scopes: Scopes
+    owners: list[Ann]
+    quantities: list[Ann]
+
+    def _comparator(self, ann: Ann) -> str:
+        """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
+        tokens = self.document.tokens
+        for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
+            if cue.kind not in ("above", "below") and not self._limited(cue):
+                continue
+            gap = [tokens[i].key for i in range(cue.end, ann.start)]
+            filler = all(
+                k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True)
+            )
+            if filler:
+                return self._side(cue)
+        for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
+            if (
+                cue.kind in ("above", "below")
+                and cue.start == ann.end
+                and tokens[cue.start].kind == "c"
+                and self.document.text(cue.start, cue.end) in AFTER
+            ):
+                return cue.kind
+        return ""
+
+    def _limited(self, cue: Ann) -> bool:
+        """As in "over the upper limit" is a state, and a comparison where the limit follows."""
+        tokens = self.document.tokens
+        opening = tokens[cue.start].key in ("over", "above", "exceeds", "below", "under", "高", "低", "超")
+        return cue.kind in ("high", "low") and opening and cue.end - cue.start >= 2
+
+    def _target_word(self, index: int) -> bool:
+        return any(
+            m.start <= index < m.end and m.kind in ("target", "criterion", "reference", "approx")
+            for m in self.scopes.mods
+        )
+
+    def _side(self, cue: Ann) -> str:
+        """Return the side a comparison names: "not above" is below."""
+        tokens = self.document.tokens
+        text = self.document.text(cue.start, cue.end).lower()
+        if text in ("within", "up to", "以内"):
+            return ""
+        before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
+        flipped = any(key in ("not", "n't", "never", "isn't", "不", "未", "非", "没") for key in before)
+        above = (cue.kind in ("above", "high")) != flipped
+        return "above" if above else "below"
+
+    def _role(self, ann: Ann, quantity: Quantity, flags: Flags, comparator: str, owner: Ann | None) -> str:
+        if flags.family or flags.other:
+            return "other"
+        if self._reference(ann, quantity, owner):
+            return "reference"
+        if self._targeted(ann):
+            return "bound" if comparator else "target"
+        if comparator:
+            return "bound"
+        if flags.hypothetical or flags.asked or flags.general:
+            return "hypothetical"
+        if self._delta(ann):
+            return "delta"
+        if flags.future and not flags.now:
+            return "forecast"
+        if flags.hedged:
+            return "hypothetical"
+        if flags.negated:
+            return "negated"
+        if quantity.shape == "range" or self._ranging(ann):
+            return "range"
+        return "measured"
+
+    def _ranging(self, ann: Ann) -> bool:
+        """As in "ranged from 3.1 to 4.9": both ends of a range, neither the value now."""
+        clause = self.document.clause
+        return any(
+            m.kind == "ranging" and m.end <= ann.start and clause[m.start] == clause[ann.start]
+            for m in self.scopes.mods
+        )
+
+    def _reference(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> bool:
+        tokens = self.document.tokens
+        before = tokens[ann.start - 1].raw if ann.start > self.sentence.start else ""
+        if quantity.shape == "range" and before in "([（":
+            return True
+        clause = self.document.clause
+        for mod in self.scopes.mods:
+            if mod.kind != "reference" or clause[mod.start] != clause[ann.start]:
+                continue
+            text = self.document.text(mod.start, mod.end).lower()
+            if text == "normal" and quantity.shape != "range":
+                continue
+            if text in ("上限", "下限", "upper limit", "lower limit") and mod.start > ann.start:
+                continue
+            if any(
+                (c.kind in ("above", "below") or self._limited(c)) and c.start <= mod.start
+                for c in self.sentence.within(self.sentence.start, ann.start, "state")
+                if clause[c.start] == clause[mod.start]
+            ):
+                continue
+            return mod.end <= ann.start
+        return False
+
+    def _targeted(self, ann: Ann) -> bool:
+        tokens, clause = self.document.tokens, self.document.clause
+        for mod in self.scopes.mods:
+            before = mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]
+            keeper = self.document.text(mod.start, mod.end).lower() in KEEPERS
+            if before and (keeper or not any(mod.end <= o.start < ann.start for o in self.owners)):
+                return True
+            if (
+                mod.kind in ("target", "criterion")
+                and ann.end <= mod.start <= ann.end + 2
+                and clause[mod.start] == clause[ann.start]
+            ):
+                gap = [tokens[i].key for i in range(ann.end, mod.start)]
+                if all(k in ("的", "diagnostic", "treatment") for k in gap):
+                    return True
+        return False
+
+    def _delta(self, ann: Ann) -> bool:
+        tokens = self.document.tokens
+        return any(
+            mod.kind == "delta"
+            and 0 <= ann.start - mod.end <= 1
+            and all(tokens[i].key not in ("to", "至", "到") for i in range(mod.end, ann.start))
+            for mod in self.scopes.mods
+        )
+
+    def _time(self, ann: Ann, flags: Flags) -> str:
+        clause = self.document.clause
+        for time in self.sentence.of("time"):
+            if clause[time.start] == clause[ann.start]:
+                return self.document.text(time.start, time.end).lower()
+        if flags.now:
+            return "now"
+        return ""
+
+    def _old(self, ann: Ann, flags: Flags) -> bool:
+        """Tell whether words near the number date it before now."""
+        tokens = self.document.tokens
+        previous = [q for q in self.quantities if q.end <= ann.start]
+        following = [q for q in self.quantities if q.start >= ann.end]
+        left = previous[-1].end if previous else self.sentence.start
+        right = following[0].start if following else self.sentence.end
+        clause = self.document.clause
+        near = [
+            m
+            for m in self.scopes.mods
+            if m.kind in ("past", "now") and (left <= m.start < right) and abs(clause[m.start] - clause[ann.start]) <= 1
+        ]
+        strong = [m for m in near if self.document.text(m.start, m.end).lower() not in ("was", "were")]
+        after = [
+            m for m in strong if m.start >= ann.end and clause[m.start] == clause[ann.start] and m.start - ann.end <= 4
+        ]
+        before = [m for m in near if m.end <= ann.start]
+        nearest = before[-1:]
+        if after and (not before or before[-1] not in strong or after[0].start - ann.end < ann.start - before[-1].end):
+            nearest = after[:1]
+        if nearest and nearest[0].kind == "past":
+            text = self.document.text(nearest[0].start, nearest[0].end).lower()
+            if text in ("was", "were"):
+                inside = ann.start > self.sentence.start and any(
+                    tokens[i].raw in "(（" for i in range(max(self.sentence.start, ann.start - 4), ann.start)
+                )
+                return inside or any(mod.kind == "past" and mod is not nearest[0] for mod in near)
+            return True
+        return False
