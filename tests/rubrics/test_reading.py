@@ -162,5 +162,5 @@ def test_patterns_expand_with_nested_groups_and_plain_brackets() -> None:
 
 def test_cue_files_are_valid_and_unknown_lists_are_refused() -> None:
     assert cue_trie().root
-    with pytest.raises(DataError, match="`no.such` is missing"):
+    with pytest.raises(DataError, match=r"`no\.such` is missing"):
         words("no.such")
