@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from wardround.patients.errors import DataError
+from wardround.patients import DataError
 
 from .trie import Trie, expand
 
