@@ -11,7 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.patients import Chart, ChartBuilder, Search, Snapshot, ViewFilter, parse_instant
+from wardround.patients import (
+    Chart,
+    ChartBuilder,
+    Dialogue,
+    Interview,
+    Overlay,
+    Search,
+    Snapshot,
+    ToolCall,
+    ToolContext,
+    ViewFilter,
+    parse_instant,
+    run_tool,
+)
 from wardround.patients.chart import memory_chart
 from wardround.patients.clock import clock_table, forms, later_fields
 from wardround.patients.fhir import check
@@ -504,3 +517,46 @@ def test_snapshots_are_cached_and_bounded() -> None:
     for anchor in range(100):
         chart.at(anchor + 10)
     assert chart.at(5) is not first
+
+
+def _through_tools(chart: Chart) -> list[str]:
+    """Everything the read tools say at noon, under many filters, in both views."""
+    snapshot = chart.at(hour(NOON))
+    patient = {"subject_id": "p"}
+    day = "2180-05-03"
+    filters: dict[str, list[dict[str, Any]]] = {
+        "Patient.read": [{}],
+        "Encounter.search": [{}, {"hadm_id": "e1"}, {"hadm_id": "e2"}],
+        "Condition.search": [{}, {"code": "I1"}, {"clinical_status": "active"}, {"clinical_status": "resolved"}],
+        "Observation.search": [
+            {}, {"code": "creatinine"}, {"code": "no such lab"}, {"category": "laboratory"}, {"date_from": day},
+            {"date_to": day}, {"_count": 0}, {"_count": 1}, {"hadm_id": "e1"},
+        ],
+        "MedicationRequest.search": [
+            {}, {"status": "active"}, {"status": "completed"}, {"status": "stopped"}, {"medication": "warfarin"},
+            {"medication": "nothing"},
+        ],
+        "MedicationAdministration.search": [{}, {"medication": "warfarin"}],
+        "DiagnosticReport.search": [{}, {"report_type": "CT"}],
+        "DocumentReference.search": [{}, {"keyword": "plan"}, {"type_code": "discharge-summary"}],
+        "CarePlan.search": [{}, {"category": "followup"}],
+    }  # fmt: skip
+    said = []
+    for view in ("compact", "fhir"):
+        for name, choices in filters.items():
+            for choice in choices:
+                context = ToolContext(Overlay(snapshot), Dialogue(Interview()), "p", "s", view=view)  # type: ignore[arg-type]
+                said.append(run_tool(context, ToolCall(name, {**patient, **choice})).text)
+    return said
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories())
+def test_no_future_changes_anything_that_a_tool_says(pair: tuple[list[Event], list[Event]]) -> None:
+    one_chart, other_chart = (build(events) for events in pair)
+    assert _through_tools(one_chart) == _through_tools(other_chart)
+
+
+def test_the_tools_property_can_fail() -> None:
+    lab = Event("lab", 5, None, 0, 1, None, "x")
+    assert _through_tools(build([lab])) != _through_tools(build([replace(lab, number=2)]))
