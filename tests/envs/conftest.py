@@ -12,7 +12,7 @@ from wardround.sessions import Session, SessionSet
 CREATININE = "Observation/cr-2"
 
 
-def build_chart() -> Chart:
+def build_patient() -> ChartBuilder:
     builder = ChartBuilder("p-1", sex="female", birth_date="2085-06-01", licence="CC0-1.0")
     builder.encounter("e-1", "IMP", "2150-03-01T09:00:00Z", "2150-03-09T12:00:00Z", disposition="Home")
     for number, (value, day) in enumerate([("1.1", "02"), ("1.4", "04"), ("2.9", "06")], start=1):
@@ -49,7 +49,7 @@ def build_chart() -> Chart:
         encounter="e-1",
         id="rx-metformin",
     )
-    return builder.chart()
+    return builder
 
 
 def _item(name: str, check: dict[str, Any], *requires: str, safety: bool = False) -> dict[str, Any]:
@@ -207,8 +207,13 @@ def session_data(chart: Chart) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def chart() -> Chart:
-    return build_chart()
+def builder() -> ChartBuilder:
+    return build_patient()
+
+
+@pytest.fixture(scope="session")
+def chart(builder: ChartBuilder) -> Chart:
+    return builder.chart()
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from gymnasium.utils.env_checker import check_env
 
 import wardround
 from wardround.envs import SPEAKERS, WardEnv
-from wardround.patients import ChartStore, UsageError
-from wardround.sessions import load_sessions
+from wardround.patients import ChartBuilder, ChartStore, StoreWriter, UsageError
+from wardround.sessions import SessionSet, load_sessions
 
 ID = "wardround/PhysAssist-v0"
 
@@ -224,11 +224,19 @@ def test_own_set_and_store(tmp_path: Path) -> None:
     assert env.reset(seed=0)[1]["session"] in {session.id for session in load_sessions(path)}
 
 
-def test_chinese_rounds_speak_chinese() -> None:
-    sessions = [s for s in load_sessions("ward") if all(turn.query.zh for turn in s.turns)]
-    if not sessions:
-        pytest.skip("the built-in sessions have no Chinese wording yet")
-    env = _make(language="zh", session=sessions[0].id)
+def test_chinese_rounds_speak_chinese(session_set: SessionSet, builder: ChartBuilder, tmp_path: Path) -> None:
+    path = tmp_path / "hand.sqlite"
+    with StoreWriter(path, licence="CC0-1.0") as writer:
+        writer.add_packed(builder.packed())
+    env = WardEnv(session_set, charts=path, language="zh")
     observation, _ = env.reset(seed=0)
-    assert "患者" in observation["text"]
+    for words in ("患者", "64 岁", "女", "最近的肌酐是多少？"):
+        assert words in observation["text"]
     assert "查房" in env.system_prompt
+    total, terminated = 0.0, False
+    while not terminated:
+        for action in _gold_actions(env):
+            observation, reward, terminated, _, _ = env.step(action)
+            total += float(reward)
+    assert total == pytest.approx(1.0)
+    assert observation["text"] == "查房结束，谢谢。"
