@@ -50,7 +50,9 @@ def check_settings(session: Session, chart: Chart, settings: Settings) -> None:
         try:
             turn.query.get(settings.language, settings.phrasing[number])
         except KeyError as error:
-            raise UsageError(f"session `{session.id}` turn {number}: {error.args[0]}") from None
+            raise UsageError(
+                f"session `{session.id}` turn {number}: {error.args[0]}; play it in a language it has"
+            ) from None
         if settings.history == "gold" and (turn.gold is None or not turn.gold.answers):
             raise UsageError(f"session `{session.id}` turn {number} has no gold; gold history cannot be played")
     if settings.history == "gold" and session.use == "evaluation":
