@@ -188,7 +188,7 @@ class Episode:
         if self.done:
             return ToolResult(name, {}, False, self._notice("ended"), error="session_over")
         arguments = {} if arguments is None else arguments
-        name = clean(name)
+        name = clean(name if isinstance(name, str) else str(name))  # a policy may send null or a number
         spec = find_tool(name)
         control = spec is not None and spec.name == CONTROL
         try:

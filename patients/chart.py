@@ -305,6 +305,8 @@ class Snapshot:
 
     def _with_keyword(self, positions: Array, keyword: str) -> Array:
         wanted = fold(keyword)
+        if not wanted:  # punctuation alone folds to nothing, which no note "contains"
+            return positions[:0]
         kept = [place for place in positions.tolist() if wanted in fold(document_text(load(self.body(place))) or "")]
         return np.array(kept, dtype=positions.dtype)
 

@@ -175,4 +175,5 @@ def _matches(write: Write, query: Search) -> bool:
 
 
 def _has_keyword(entry: Entry, keyword: str) -> bool:
-    return fold(keyword) in fold(document_text(load(entry.body)) or "")
+    wanted = fold(keyword)
+    return bool(wanted) and wanted in fold(document_text(load(entry.body)) or "")

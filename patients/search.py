@@ -99,6 +99,8 @@ class MergedHits(Hits):
 
 def matches_text(names: Iterable[str], text: str) -> bool:
     """Tell whether folded `text` stands in one of the folded names, bounded by words where its script has them."""
+    if not text:  # a query of punctuation alone folds to nothing, and nothing is in no name
+        return False
     for name in names:
         at = name.find(text)
         while at >= 0:
