@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -145,8 +145,21 @@ def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "something"
 
 
-def clear_run(path: Path) -> None:
-    """Delete the files of an earlier run in a folder, and nothing else."""
+def clear_run(path: Path, agents: Sequence[str]) -> None:
+    """Delete the files of an earlier run of these agents in a folder, and nothing else.
+
+    Raises:
+        UsageError: The folder holds a run of other agents; it is kept.
+    """
+    stored = path / "manifest.json"
+    if stored.exists():
+        try:
+            manifest = orjson.loads(stored.read_bytes())
+            held = [agent["name"] for agent in manifest["agents"]]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise UsageError(f"`{stored}` is not a run's manifest: it is kept; give another --out") from error
+        if held != list(agents):
+            raise UsageError(f"`{path}` holds a run of {', '.join(held)}: it is kept; give another --out")
     for part in sorted((path / "parts").glob("*.jsonl")):
         part.unlink()
     for name in ("manifest.json", "inputs.json", "trajectories.jsonl", "results.json", "rescored.json"):

@@ -12,6 +12,7 @@ from .importers import import_mimic
 from .interview import Fact, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
+from .outputs import check_output
 from .overlay import InvalidResource, Overlay
 from .rng import Stream
 from .rows import COLUMNS
@@ -56,6 +57,7 @@ __all__ = [
     "ViewFilter",
     "WardroundError",
     "Words",
+    "check_output",
     "find_tool",
     "format_instant",
     "import_mimic",

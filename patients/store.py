@@ -24,11 +24,13 @@ from .chart import Chart
 from .errors import DataError, UsageError
 from .fhir import Validator
 from .interview import Interview
+from .outputs import check_output
 from .packing import Form, Index, PackedChart, body_hash, frame_digest, pack
 from .resource import Resource
 from .times import Instant
 
 FORMAT = "wardround.charts/1"
+_MAGIC = b"SQLite format 3\0"
 
 CHARTS = 64
 """Charts a store keeps open; opening one more closes the one unused for longest."""
@@ -263,6 +265,7 @@ class StoreWriter:
         self.path = Path(path).absolute()
         if not self.path.parent.is_dir():
             raise UsageError(f"{self.path.parent} is not a folder; make it first or choose another `--out`")
+        check_output(self.path, _MAGIC, "a charts file")
         self.licence = licence
         self.provenance = dict(provenance or {})
         self.counts: dict[str, int] = {}

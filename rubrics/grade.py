@@ -33,8 +33,13 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
             raise DataError(f"{path}:{number}: not JSON: {error}; give one row a line") from error
         for field in ("id", "language", "check", "passes"):
             if not isinstance(row, dict) or field not in row:
-                raise DataError(f"{path}:{number}: field `{field}` is missing; see shared/grading/README.md for rows")
+                raise DataError(
+                    f"{path}:{number}: field `{field}` is missing; "
+                    "a row has `id`, `language`, `check`, `passes` and `answer` or `call`"
+                )
         rows.append(row)
+    if not rows:
+        raise DataError(f"{path}: no rows in it; give one JSON object a line")
     return rows
 
 

@@ -17,7 +17,7 @@ from typing import Final
 import orjson
 from pydantic import ValidationError
 
-from wardround.patients import DataError, UsageError
+from wardround.patients import DataError, UsageError, check_output
 
 from .session import Session
 
@@ -25,6 +25,7 @@ CANARY: Final = "wardround-canary 6f0c2a1e-9d57-4b38-8a44-d1f3c07be952: evaluati
 """Stands in the labels of every generated session, so that leaked copies can be found by searching for it."""
 
 _MAX_FAULTS = 20
+_LINE_START = b'{"format":"wardround.session/'
 """A wholly foreign file must not print a million lines."""
 
 
@@ -199,8 +200,10 @@ def save_sessions(path: str | os.PathLike[str], sessions: Iterable[Session]) -> 
 
     Raises:
         DataError: Two sessions share an id.
+        UsageError: A folder or a file of another kind is there.
     """
     target = Path(path)
+    check_output(target, _LINE_START, "a set of sessions")
     made = SessionSet(sessions, os.fspath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")

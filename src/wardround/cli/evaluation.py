@@ -62,7 +62,7 @@ def run_demo(args: argparse.Namespace) -> int:
     from wardround.agents import EvaluationPlan, How, clear_run, evaluate
 
     if not args.resume:
-        clear_run(Path(args.out))  # the demo is run again and again; its folder is its own
+        clear_run(Path(args.out), _DEMO_AGENTS)  # the demo is run again and again; other runs are kept
     plan = EvaluationPlan(
         sessions="ward",
         agents=_DEMO_AGENTS,

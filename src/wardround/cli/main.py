@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 
 import wardround
 
@@ -37,6 +39,8 @@ def main(argv: list[str] | None = None) -> int:
     """
     from wardround.patients import WardroundError
 
+    if sys.stdout is None:  # started with its output closed: what it prints goes nowhere, what it writes is written
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  # lives as long as the process
     for stream in (sys.stdout, sys.stderr):  # what is printed never depends on the locale
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -50,3 +54,11 @@ def main(argv: list[str] | None = None) -> int:
         # the reader of our output (head, less) has gone: not a fault
         sys.stderr.close()
         return 0
+    except KeyboardInterrupt:
+        print("wardround: stopped; a run folder goes on with --resume", file=sys.stderr)
+        return 130
+    except OSError as error:
+        # a path that cannot be read or written, a full disk: the user's to mend, and never a traceback
+        where = f"`{error.filename2 or error.filename}`: " if error.filename else ""
+        print(f"wardround: {where}{error.strerror or error}; check the path, its rights and the disk", file=sys.stderr)
+        return 2
