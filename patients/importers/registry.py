@@ -10,10 +10,12 @@ from collections.abc import Callable
 from ._mapper import TableMapper
 from .demographics import Demographics
 from .diagnoses import Diagnoses
+from .emar import Emar
 from .labs import Labs
+from .microbiology import Microbiology
 from .prescriptions import Prescriptions
 
-MAPPERS: tuple[Callable[[], TableMapper], ...] = (Demographics, Diagnoses, Prescriptions, Labs)
+MAPPERS: tuple[Callable[[], TableMapper], ...] = (Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar)
 """`Demographics` comes first: the others need the admissions it reads."""
 
 REQUIRED = ("patients", "admissions")
