@@ -14,8 +14,18 @@ from .emar import Emar
 from .labs import Labs
 from .microbiology import Microbiology
 from .prescriptions import Prescriptions
+from .procedures import CodedProcedures, IcuProcedures
 
-MAPPERS: tuple[Callable[[], TableMapper], ...] = (Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar)
+MAPPERS: tuple[Callable[[], TableMapper], ...] = (
+    Demographics,
+    Diagnoses,
+    Prescriptions,
+    Labs,
+    Microbiology,
+    Emar,
+    CodedProcedures,
+    IcuProcedures,
+)
 """`Demographics` comes first: the others need the admissions it reads."""
 
 REQUIRED = ("patients", "admissions")

@@ -1,0 +1,199 @@
+"""MIMIC-IV `procedures_icd` and the ICU's `procedureevents` → Procedure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from wardround.patients.resource import Resource
+from wardround.patients.times import NEVER
+
+from . import _vocabulary as words
+from ._facts import Cells, id_key, known_at, period, sound
+from ._mapper import Mapped, PatientContext, Rows, Tallies
+from ._tables import Row, TableSpec
+from ._values import clean, moment
+from .demographics import discharge_known
+from .report import Tally
+
+CODED = TableSpec(
+    "procedures_icd",
+    ("subject_id", "hadm_id", "seq_num", "chartdate", "icd_code", "icd_version"),
+    frozenset({"subject_id", "hadm_id", "seq_num", "chartdate", "icd_code", "icd_version"}),
+)
+TITLES = TableSpec(
+    "d_icd_procedures",
+    ("icd_code", "icd_version", "long_title"),
+    frozenset({"icd_code", "icd_version", "long_title"}),
+    keyed=False,
+)
+EVENTS = TableSpec(
+    "procedureevents",
+    (
+        "subject_id", "hadm_id", "starttime", "endtime", "storetime", "itemid", "value", "valueuom", "location",
+        "orderid", "ordercategoryname", "statusdescription",
+    ),
+    frozenset({"subject_id", "hadm_id", "starttime", "itemid", "orderid"}),
+    not_carried=(
+        "stay_id", "caregiver_id", "locationcategory", "linkorderid", "ordercategorydescription", "patientweight",
+        "isopenbag", "continueinnextdept", "originalamount", "originalrate",
+    ),
+)  # fmt: skip
+ITEMS = TableSpec("d_items", ("itemid", "label", "linksto", "category"), frozenset({"itemid", "label"}), keyed=False)
+_PATTERNS = {"9": re.compile(r"[0-9]{3,4}", re.ASCII), "10": re.compile(r"[0-9A-HJ-NP-Z]{7}", re.ASCII)}
+
+
+class CodedProcedures:
+    """Procedures coded at discharge: dated by day, known when they were coded."""
+
+    tables: tuple[TableSpec, ...] = (CODED,)
+    dictionaries: tuple[TableSpec, ...] = (TITLES,)
+    types: tuple[str, ...] = ("Procedure",)
+
+    def __init__(self) -> None:
+        self._titles: dict[tuple[str, str], str] = {}
+
+    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
+        """Read the titles; codes are text (leading zeros count)."""
+        for number, _, code, version, title in rows:
+            key = (clean(version) or "", clean(code) or "")
+            if key in self._titles:
+                tally.refuse("icd_version and icd_code stand twice; the first row is kept", number)
+            else:
+                self._titles[key] = clean(title) or ""
+
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
+        """Yield the Procedures by admission and rank."""
+        tally = tallies["procedures_icd"]
+        numbers = id_key("hadm_id", "seq_num")
+
+        def key(cells: Cells) -> tuple[str, ...] | None:
+            found = numbers(cells)
+            return None if found is None else (*found, cells["icd_code"] or "")
+
+        placed = sound(
+            CODED,
+            rows.get("procedures_icd", []),
+            tally,
+            times=("chartdate",),
+            key=key,
+            wrong_key="hadm_id or seq_num is not a whole number",
+        )
+        for (hadm, rank, _), cells in placed:
+            version, code = cells["icd_version"] or "", (cells["icd_code"] or "").upper().replace(".", "")
+            if hadm not in patient.stays:
+                tally.refuse("hadm_id is not an admission of this patient", cells.number)
+            elif version not in _PATTERNS:
+                tally.refuse("icd_version is neither 9 nor 10", cells.number)
+            elif _PATTERNS[version].fullmatch(code) is None:
+                tally.refuse("icd_code is not a procedure code of its version (a lost zero?)", cells.number)
+            elif cells["chartdate"] is None:
+                tally.refuse("chartdate is empty", cells.number)
+            elif self._titles and (version, code) not in self._titles and (version, f"0{code}") in self._titles:
+                tally.refuse("icd_code has lost its leading zero", cells.number)
+            else:
+                yield self._procedure(patient, hadm, rank, code, version, cells, tally)
+
+    def _procedure(
+        self, patient: PatientContext, hadm: str, rank: str, code: str, version: str, cells: Cells, tally: Tally
+    ) -> Mapped:
+        entry = words.codes()["procedure_icd_systems"][version]
+        title = self._titles.get((version, code))
+        place = entry["dot_after"]
+        dotted = code if len(code) <= place else f"{code[:place]}.{code[place:]}"
+        if not title:
+            tally.note("code without a title in d_icd_procedures; named by its code")
+        day = moment((cells["chartdate"] or "")[:10])
+        assert day is not None
+        codings = (words.coding(entry["hl7"], dotted, title), words.coding(words.system(entry["mimic"]), code, title))
+        resource: Resource = {
+            "resourceType": "Procedure",
+            "id": f"px-{hadm}-{rank}-{code}",
+            "status": "completed",
+            "code": words.concept(title or dotted, *codings),
+            "subject": patient.subject,
+            "encounter": {"reference": f"Encounter/{hadm}"},
+            "performedDateTime": day.text,
+        }
+        coded = discharge_known(patient.stays[hadm])
+        known = NEVER if coded is None else max(coded, day.known)
+        return Mapped("procedures_icd", cells.number, resource, known)
+
+
+class IcuProcedures:
+    """What the ICU charted as done, with its times; imaging is a category of its own."""
+
+    tables: tuple[TableSpec, ...] = (EVENTS,)
+    dictionaries: tuple[TableSpec, ...] = (ITEMS,)
+    types: tuple[str, ...] = ("Procedure",)
+
+    def __init__(self) -> None:
+        self._items: dict[str, tuple[str | None, str | None]] = {}
+
+    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
+        """Read the names of items."""
+        self._items |= read_items(rows, tally)
+
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
+        """Yield the Procedures by order and item."""
+        tally = tallies["procedureevents"]
+        placed = sound(
+            EVENTS,
+            rows.get("procedureevents", []),
+            tally,
+            times=("starttime", "endtime", "storetime"),
+            key=id_key("orderid", "itemid"),
+            wrong_key="orderid or itemid is not a whole number",
+        )
+        for (order, item), cells in placed:
+            if cells["starttime"] is None:
+                tally.refuse("starttime is empty", cells.number)
+            else:
+                yield self._event(patient, order, item, cells, tally)
+
+    def _event(self, patient: PatientContext, order: str, item: str, cells: Cells, tally: Tally) -> Mapped:
+        label, group = self._items.get(item, (None, None))
+        if label is None:
+            tally.note("itemid without a label in d_items")
+        name = label or f"Item {item}"
+        word = cells["statusdescription"]
+        status = words.codes()["icu_procedure_status"].get(word or "")
+        if status is None:
+            tally.note("statusdescription without a code; status unknown")
+        start, end = cells.time("starttime"), cells.time("endtime")
+        assert start is not None
+        resource: Resource = {
+            "resourceType": "Procedure",
+            "id": f"icupx-{order}-{item}",
+            "status": status or "unknown",
+            "code": words.concept(name, words.coding(words.system("item"), item, name)),
+            "subject": patient.subject,
+        }
+        if group == words.codes()["icu_imaging_category"] or cells["ordercategoryname"] == "Imaging":
+            resource["category"] = words.concept(
+                "imaging", words.coding("http://snomed.info/sct", "363679005", "Imaging")
+            )
+        elif cells["ordercategoryname"] is not None:
+            resource["category"] = words.concept(cells["ordercategoryname"])
+        encounter = patient.encounter(cells["hadm_id"], tally)
+        if encounter is not None:
+            resource["encounter"] = encounter
+        resource["performedPeriod"] = period(start, end, tally, "procedure")
+        if cells["location"] is not None:
+            resource["bodySite"] = [words.concept(cells["location"])]
+        # stored when it ended: whoever stood at the bed knew it from its start, the record only from then on
+        return Mapped(
+            "procedureevents", cells.number, resource, max(known_at(cells.time("storetime"), start, tally), start.known)
+        )
+
+
+def read_items(rows: Iterator[Row], tally: Tally) -> dict[str, tuple[str | None, str | None]]:
+    """Read `d_items`: itemid → label and category."""
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for number, _, item, label, _, group in rows:
+        key = clean(item) or ""
+        if key in found:
+            tally.refuse("itemid stands twice; the first row is kept", number)
+        else:
+            found[key] = (clean(label), clean(group))
+    return found
