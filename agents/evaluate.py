@@ -18,6 +18,7 @@ from wardround.rubrics import TurnResult, deltas, summarise
 from wardround.sessions import SessionSet, load_sessions, save_sessions
 
 from . import ray_rollout
+from .folder_lock import FolderLock
 from .registry import find_agent
 from .results import RunFolder, run_hash, write_whole
 from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
@@ -88,23 +89,24 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     worker = Worker(setting, store, sessions)
     for task in {(t.session, t.language, t.phrasing): t for t in tasks}.values():
         worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
-    folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
-    inputs = {"sessions": setting.sessions, "charts": setting.charts}
-    write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
-    done = folder.done()
-    left = [task for task in tasks if task.key not in done]
-    began = time.monotonic()
-    for number, (part, record) in enumerate(_play(worker, setting, left, how), start=1):
-        folder.append(part, record)
-        if how.progress is not None:
-            how.progress(len(tasks) - len(left) + number, len(tasks))
-    elapsed = time.monotonic() - began
-    records = folder.merge(tasks)
-    report = {
-        **tables(records, sessions, episodes_per_s=len(left) / elapsed if left and elapsed > 0 else None),
-        "out": str(folder_path),
-    }
-    write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
+    with FolderLock(folder_path):
+        folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
+        inputs = {"sessions": setting.sessions, "charts": setting.charts}
+        write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
+        done = folder.done()
+        left = [task for task in tasks if task.key not in done]
+        began = time.monotonic()
+        for number, (part, record) in enumerate(_play(worker, setting, left, how), start=1):
+            folder.append(part, record)
+            if how.progress is not None:
+                how.progress(len(tasks) - len(left) + number, len(tasks))
+        elapsed = time.monotonic() - began
+        records = folder.merge(tasks)
+        report = {
+            **tables(records, sessions, episodes_per_s=len(left) / elapsed if left and elapsed > 0 else None),
+            "out": str(folder_path),
+        }
+        write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
     return report
 
 

@@ -5,6 +5,7 @@
 - `parts/NAME.jsonl`: records as they finished, appended and flushed one by one
 - `trajectories.jsonl`: all records merged by key; the same bytes whatever wrote the parts
 - `results.json`: the tables
+- `.lock`: empty; held by the process that writes the folder
 """
 
 from __future__ import annotations

@@ -251,6 +251,9 @@ class Episode:
         other._retrieved = self._retrieved.copy()
         return other
 
+    def __copy__(self) -> Episode:
+        return self.fork()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Episode:
         return self.fork()
 

@@ -21,6 +21,7 @@ def whole(tmp_path: Path) -> Path:
 
 def test_a_run_folder_holds_all_that_design_names(whole: Path) -> None:
     assert sorted(path.name for path in whole.iterdir()) == [
+        ".lock",
         "inputs.json",
         "manifest.json",
         "parts",
