@@ -14,7 +14,7 @@ from wardround.patients.times import Instant
 
 from ._mapper import Mapped, PatientContext, TableMapper
 from ._sources import Folder, find_tables
-from ._tables import Reader, TableSpec, TableStream
+from ._tables import Reader, Row, TableSpec, TableStream
 from ._validity import Invalid, split_invalid
 from .registry import MAPPERS, REQUIRED
 from .report import ImportReport, Refusal, TableReport, Tally
@@ -115,9 +115,11 @@ class _Run:
         )
 
     def _specs(self, *, missing: bool = False) -> Iterable[TableSpec]:
+        seen: set[str] = set()
         for mapper in self._mappers:
             for spec in (*mapper.tables, *mapper.dictionaries):
-                if missing or spec.name in self._folder.tables:
+                if spec.name not in seen and (missing or spec.name in self._folder.tables):
+                    seen.add(spec.name)
                     yield spec
 
     def _types(self) -> list[str]:
@@ -130,11 +132,16 @@ class _Run:
         for spec in self._specs():
             tally = self._tallies[spec.name] = Tally(spec.name)
             self._streams[spec.name] = reader.stream(spec, self._folder.tables[spec.name], tally)
+        shared: dict[str, list[Row]] = {}
         for mapper in self._mappers:
             for spec in mapper.dictionaries:
-                if spec.name in self._streams:
+                if spec.name in shared:
+                    # its account was given when the first mapper read it
+                    mapper.learn(spec.name, iter(shared[spec.name]), Tally(spec.name))
+                elif spec.name in self._streams:
                     self._require_rows(spec)
-                    mapper.learn(spec.name, self._streams[spec.name].all(), self._tallies[spec.name])
+                    shared[spec.name] = list(self._streams[spec.name].all())
+                    mapper.learn(spec.name, iter(shared[spec.name]), self._tallies[spec.name])
         for spec in self._specs():
             if spec.keyed:
                 self._require_rows(spec)

@@ -13,19 +13,15 @@ from .diagnoses import Diagnoses
 from .emar import Emar
 from .labs import Labs
 from .microbiology import Microbiology
+from .outputs import Datetimes, Outputs
 from .prescriptions import Prescriptions
 from .procedures import CodedProcedures, IcuProcedures
+from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
-    Demographics,
-    Diagnoses,
-    Prescriptions,
-    Labs,
-    Microbiology,
-    Emar,
-    CodedProcedures,
-    IcuProcedures,
-)
+    Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures, Outputs,
+    Datetimes, EdVitals, Omr,
+)  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
 REQUIRED = ("patients", "admissions")

@@ -44,6 +44,7 @@ def test_every_row_is_kept_and_every_resource_is_valid(imported: tuple[ImportRep
     assert report.patients == 74
     assert report.resources["Patient"] == 74
     assert report.resources["MedicationRequest"] == 13_720
+    assert report.resources["Procedure"] == 544 + 1_135
     assert report.invalid == report.refused == 0
     assert all(table.read == table.kept for table in report.tables)
     assert report.missing_tables == ("emar", "emar_detail")
