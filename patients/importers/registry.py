@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ._mapper import TableMapper
 from .demographics import Demographics
 from .diagnoses import Diagnoses
+from .edmeds import Medrecon
 from .emar import Emar
 from .labs import Labs
 from .microbiology import Microbiology
@@ -20,7 +21,7 @@ from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
     Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures, Outputs,
-    Datetimes, EdVitals, Omr,
+    Datetimes, EdVitals, Omr, Medrecon,
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
