@@ -70,6 +70,7 @@ def open_ward() -> ChartStore:
             pass
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # the name is ours: what lies there damaged is nobody's work
             build_ward(path)
         except OSError:
             continue
