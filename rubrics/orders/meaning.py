@@ -78,7 +78,14 @@ def says(wanted: Meaning, got: Meaning) -> bool:
 def read_meaning(text: str) -> Meaning:
     """Read a short text that is already normal."""
     own = _finder().find(text)
-    mentions = knowledge.lexicon().scan(text)
+    mentions = [
+        found
+        for found in knowledge.lexicon().scan(text)
+        if not any(
+            hit.start <= found.start and found.end <= hit.end and hit.end - hit.start > found.end - found.start
+            for hit in own
+        )
+    ]  # a longer phrase of ours says more than the word inside it: "with and without contrast"
     covered = bytearray(len(text))
     for start, end in [*((hit.start, hit.end) for hit in own), *((found.start, found.end) for found in mentions)]:
         covered[start:end] = b"\x01" * (end - start)
