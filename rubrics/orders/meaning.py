@@ -55,7 +55,8 @@ def same_service(wanted: str, got: str) -> bool:
     asked, offered = read_meaning(_before_reason(one)), read_meaning(other)
     if not says(asked, offered):
         return False
-    return not (_distinguishing(offered.parts) - _distinguishing(asked.parts))
+    added = _distinguishing(offered.parts) - _distinguishing(asked.parts)
+    return not added - frozenset(table("terms")["may_be_added"])
 
 
 def says(wanted: Meaning, got: Meaning) -> bool:
