@@ -1,0 +1,64 @@
+"""Answers labelled from the definitions alone, by a hand that had read no grader code: what share is graded right.
+
+The floors are what was measured when the rows were written, less one per cent. Raise them as the reading improves; do not
+change a label to meet them.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from wardround.rubrics.grade import grade_rows, read_rows
+
+DATA = Path(__file__).parent / "data"
+KINDS = {
+    "advice",
+    "avoids",
+    "because",
+    "grounded",
+    "grounded_mentions",
+    "mention",
+    "only",
+    "order",
+    "reports",
+    "status",
+    "threshold",
+    "trend",
+    "value",
+}
+FLOORS = {"en": 0.766, "zh": 0.799}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_schema_of_labelled_rows(language: str) -> None:
+    rows = read_rows(DATA / f"labelled_{language}.jsonl")
+    assert len(rows) >= 320
+    assert len({row["id"] for row in rows}) == len(rows)
+    counts = Counter(row["check"]["kind"] for row in rows)
+    assert set(counts) == KINDS
+    assert min(counts.values()) >= 25
+    for row in rows:
+        kind = row["check"]["kind"]
+        assert row["language"] == language, row["id"]
+        assert row["id"].startswith(f"lab-{language}-{kind}-"), row["id"]
+        assert isinstance(row["passes"], bool), row["id"]
+        assert row["note"].strip(), row["id"]
+        if kind == "order":
+            assert row["call"]["tool"], row["id"]
+            assert "answer" not in row, row["id"]
+        else:
+            assert row["answer"].strip(), row["id"]
+            assert "call" not in row, row["id"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_labelled_rows_are_balanced(language: str) -> None:
+    rows = read_rows(DATA / f"labelled_{language}.jsonl")
+    assert 0.35 <= sum(row["passes"] for row in rows) / len(rows) <= 0.65
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_share_of_labelled_rows_graded_right(language: str) -> None:
+    result = grade_rows(DATA / f"labelled_{language}.jsonl")
+    assert result["right"] >= FLOORS[language] * result["rows"], result["wrong"]
