@@ -6,6 +6,7 @@ Marks, all in `meta`:
 - `known-later` (extension of `path`, `known` and perhaps `value`): a field that became known later than the resource.
   Without `value` the field at `path` is dropped before `known`; with `value` (JSON text) the field is set from `known`
   on. Only packing reads it (`clock.py`); it is never stored in a served form, so no read can show it.
+- `never-known` (extension, valueBoolean): in exported files only, says that a resource without `known-at` stays so.
 - `derived-status` (tag): the status follows a written rule, it is not the source's own word.
 """
 
@@ -28,6 +29,7 @@ Resource = dict[str, Any]
 SITE = "https://wardround.dev/fhir"
 KNOWN_AT = f"{SITE}/StructureDefinition/known-at"
 KNOWN_LATER = f"{SITE}/StructureDefinition/known-later"
+NEVER_KNOWN = f"{SITE}/StructureDefinition/never-known"
 RANK = f"{SITE}/StructureDefinition/diagnosis-rank"
 DERIVED_SYSTEM = f"{SITE}/CodeSystem/derived"
 DERIVED_STATUS = "derived-status"

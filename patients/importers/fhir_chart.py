@@ -13,7 +13,7 @@ from wardround.patients.resource import ALWAYS, Resource, dump, load
 from ._mapper import Mapped
 from .fhir_known import Clock, date_superseded, is_own, own_known
 from .fhir_medication import Medications, say_medication
-from .fhir_mimic import coded_at_discharge, formulary_names, is_mimic, restore
+from .fhir_mimic import finish, formulary_names, is_mimic, restore
 from .fhir_refs import Resolver
 from .fhir_repair import attachments, repair, repair_text
 from .fhir_rules import references, rules
@@ -174,9 +174,10 @@ class ChartMaker:
             if is_own(resource):
                 made.append(Mapped(stored.type, stored.seq, resource, own_known(resource)))
                 continue
+            notes = self._notes(stored)
             if is_mimic(resource):
-                coded_at_discharge(resource, resources)
-            made.append(Mapped(stored.type, stored.seq, resource, clock.known(resource, self._notes(stored))))
+                finish(resource, resources, notes)
+            made.append(Mapped(stored.type, stored.seq, resource, clock.known(resource, notes)))
         documents = [
             (one.resource, one.known)
             for one in made

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from wardround.patients.elements import tail
-from wardround.patients.resource import ALWAYS, KNOWN_AT, KNOWN_LATER, Resource, end_of, known_at, known_value
+from wardround.patients.resource import (
+    ALWAYS,
+    KNOWN_AT,
+    KNOWN_LATER,
+    NEVER_KNOWN,
+    Resource,
+    end_of,
+    known_at,
+    known_value,
+)
 from wardround.patients.times import NEVER, Instant, parse_instant
 
-from .fhir_rules import NEVER_KNOWN, rules, values
+from .fhir_rules import rules, values
 
 Note = Callable[[str], None]
 

@@ -65,17 +65,25 @@ def restore(resource: Resource, names: Mapping[str, str], note: Note) -> None:
     if change is not None:
         change(resource, note)
     if isinstance(resource.get("medicationCodeableConcept"), dict):
-        _name(resource["medicationCodeableConcept"], names, note)
+        _name(resource["medicationCodeableConcept"], names)
 
 
-def coded_at_discharge(resource: Resource, stays: Mapping[str, Resource]) -> None:
-    """Date a coded diagnosis by the end of its stay, as the tables' import does."""
-    if resource["resourceType"] != "Condition" or "recordedDate" in resource:
-        return
-    stay = stays.get(str(resource.get("encounter", {}).get("reference")), {})
-    end = stay.get("period", {}).get("end")
-    if isinstance(end, str):
-        resource["recordedDate"] = end
+def finish(resource: Resource, chart: Mapping[str, Resource], note: Note) -> None:
+    """Put right what needs the rest of the chart: a diagnosis is dated by its stay, a drug named by its order."""
+    if resource["resourceType"] == "Condition" and "recordedDate" not in resource:
+        stay = chart.get(str(resource.get("encounter", {}).get("reference")), {})
+        end = stay.get("period", {}).get("end")
+        if isinstance(end, str):
+            resource["recordedDate"] = end
+    concept = resource.get("medicationCodeableConcept")
+    if isinstance(concept, dict) and not _is_named(concept):
+        order = chart.get(str(resource.get("request", {}).get("reference")), {})
+        name = order.get("medicationCodeableConcept", {}).get("text")
+        if name:
+            concept["text"] = name
+            note("a drug whose code has no name in the input; named as its order names it")
+        else:
+            note("a drug whose name is not in the input; named by its code")
 
 
 def _wall_clock(resource: Resource) -> None:
@@ -121,9 +129,13 @@ def _ucum(unit: str) -> str | None:
     return None
 
 
-def _name(concept: Resource, names: Mapping[str, str], note: Note) -> None:
+def _is_named(concept: Resource) -> bool:
+    return bool(concept.get("text")) or any(coding.get("display") for coding in concept.get("coding", ()))
+
+
+def _name(concept: Resource, names: Mapping[str, str]) -> None:
     """Name a drug that is only coded."""
-    if concept.get("text") or any(coding.get("display") for coding in concept.get("coding", ())):
+    if _is_named(concept):
         return
     table = rules()["mimic"]
     for coding in concept.get("coding", ()):
@@ -132,7 +144,6 @@ def _name(concept: Resource, names: Mapping[str, str], note: Note) -> None:
         if name:
             concept["text"] = name
             return
-    note("a drug whose name is not in the input; named by its code")
 
 
 def _encounter(resource: Resource, note: Note) -> None:

@@ -16,8 +16,6 @@ from wardround.patients.resource import SITE
 ENCOUNTER_KIND = f"{SITE}/CodeSystem/encounter-kind"
 SOURCE_CLASS = f"{SITE}/StructureDefinition/source-class"
 MEDICATION_RESOURCE = f"{SITE}/StructureDefinition/medication-resource"
-NEVER_KNOWN = f"{SITE}/StructureDefinition/never-known"
-"""In `meta` of an exported resource: it is never visible (there is no `known-at`)."""
 
 _LEGAL_ID = re.compile(r"[A-Za-z0-9\-.]{1,64}", re.ASCII)
 _ILLEGAL = re.compile(r"[^A-Za-z0-9\-.]+", re.ASCII)
