@@ -1,7 +1,7 @@
 """Answers labelled from the definitions alone, by a hand that had read no grader code: what share is graded right.
 
-The floors are what was measured when the rows were written, less one per cent. Raise them as the reading improves; do not
-change a label to meet them.
+The floors are what was measured when the rows were written, less one per cent. Raise them as the reading improves;
+do not change a label to meet them.
 """
 
 from collections import Counter
