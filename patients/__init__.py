@@ -6,9 +6,10 @@ from .builder import ChartBuilder
 from .chart import Chart, Entry, Snapshot, ViewFilter
 from .dialogue import Dialogue, Said, interview_problems
 from .errors import DataError, UsageError, WardroundError
+from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import validate
-from .importers import import_mimic
+from .importers import import_fhir, import_mimic
 from .interview import Fact, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
@@ -35,6 +36,7 @@ __all__ = [
     "DataError",
     "Dialogue",
     "Entry",
+    "ExportReport",
     "Fact",
     "Hits",
     "Instant",
@@ -58,8 +60,10 @@ __all__ = [
     "WardroundError",
     "Words",
     "check_output",
+    "export_ndjson",
     "find_tool",
     "format_instant",
+    "import_fhir",
     "import_mimic",
     "interview_problems",
     "interview_stats",

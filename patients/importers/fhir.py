@@ -20,7 +20,7 @@ from .fhir_read import Found, find_files, read_file
 from .fhir_refs import Resolver
 from .fhir_rules import is_legal, legal_id, rules, values
 from .fhir_spill import Spill
-from .mimic import CREDENTIALED, Progress, _folder_of
+from .mimic import CREDENTIALED, Progress
 from .report import ImportReport, Refusal, TableReport, Tally
 
 _NO_RESOURCE = "Bundle entries"
@@ -52,7 +52,10 @@ def import_fhir(
             "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
         )
     files, others = find_files(Path(path))
-    with tempfile.TemporaryDirectory(prefix=".wardround-", dir=_folder_of(Path(out))) as folder:
+    parent = Path(out).absolute().parent
+    if not parent.is_dir():
+        raise UsageError(f"`{parent}` is not a folder; make it first or choose another place for the store")
+    with tempfile.TemporaryDirectory(prefix=".wardround-", dir=parent) as folder:
         spill = Spill(Path(folder) / "spill.sqlite")
         try:
             run = _Run(spill, Path(path), licence or CREDENTIALED, progress)

@@ -1,4 +1,4 @@
-"""`wardround import`, `inspect`: charts in, and a look at them."""
+"""`wardround import`, `inspect`, `dump`: charts in, a look at them, and out as FHIR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .output import print_json, print_table, progress
 
 def add(commands: Any) -> None:
     """Add the commands of this group."""
-    importer = commands.add_parser("import", help="make charts from MIMIC-IV tables")
+    importer = commands.add_parser("import", help="make charts from MIMIC-IV tables or FHIR R4")
     kinds = importer.add_subparsers(dest="kind", metavar="KIND", required=True)
     mimic = kinds.add_parser("mimic", help="a folder of MIMIC-IV CSV files (.csv or .csv.gz)")
     mimic.add_argument("folder", help="the folder, with or without hosp/, or one folder per subject")
@@ -20,6 +20,19 @@ def add(commands: Any) -> None:
     mimic.add_argument("--threads", type=common.positive, default=None, help="threads of the reader")
     common.add_json(mimic)
     mimic.set_defaults(run=run_import_mimic)
+
+    fhir = kinds.add_parser("fhir", help="FHIR R4: bundles, NDJSON or single resources (.json, .ndjson, also .gz)")
+    fhir.add_argument("path", help="a file, or a folder of them")
+    fhir.add_argument("--out", required=True, help="the store to write, as charts.sqlite")
+    fhir.add_argument("--licence", default=None, help="licence tag of the data (default: credentialed)")
+    common.add_json(fhir)
+    fhir.set_defaults(run=run_import_fhir)
+
+    dump = commands.add_parser("dump", help="write a store as FHIR R4 NDJSON, one file per type")
+    dump.add_argument("charts", help="a built-in set or a store")
+    dump.add_argument("--out", required=True, help="a new or empty folder")
+    common.add_json(dump)
+    dump.set_defaults(run=run_dump)
 
     inspect = commands.add_parser("inspect", help="what a store holds")
     inspect.add_argument("charts", help="a built-in set or a store")
@@ -39,8 +52,37 @@ def run_import_mimic(args: argparse.Namespace) -> int:
             threads=args.threads,
             progress=lambda done: tell(done, None),  # how many there are is known when all are read
         )
-    data = report.as_dict()
+    return _tell_import(report.as_dict(), as_json=args.json)
+
+
+def run_import_fhir(args: argparse.Namespace) -> int:
+    """Import FHIR R4; exit code 1 where a resource was invalid."""
+    from wardround.patients import import_fhir
+
+    with progress("patients", quiet=args.json) as tell:
+        report = import_fhir(args.path, args.out, licence=args.licence, progress=lambda done: tell(done, None))
+    return _tell_import(report.as_dict(), as_json=args.json)
+
+
+def run_dump(args: argparse.Namespace) -> int:
+    """Write a store as NDJSON."""
+    from wardround.patients import export_ndjson, load_charts
+
+    with load_charts(args.charts) as store:
+        data = export_ndjson(store, args.out).as_dict()
     if args.json:
+        print_json(data)
+        return 0
+    counts = ", ".join(f"{kind} {count}" for kind, count in data["resources"].items())
+    print(f"{data['patients']} patients; {counts}")
+    print(f"licence {data['licence']}; store hash {data['store_hash']}")
+    if data["interviews_left_out"]:
+        print(f"{data['interviews_left_out']} authored interviews are no FHIR and stay in the store")
+    return 0
+
+
+def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
+    if as_json:
         print_json(data)
         return 1 if data["invalid"] else 0
     rows = [
