@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -92,12 +93,18 @@ def _write(store: ChartStore, folder: Path) -> ExportReport:
     report = ExportReport(store_hash=store.hash, licence=store.licence)
     shared: dict[str, bytes] = {}
     with ExitStack() as stack:
+        seen = stack.enter_context(closing(sqlite3.connect("")))  # a temporary file, once it outgrows its cache
+        seen.execute("CREATE TABLE keys (type TEXT, id TEXT, PRIMARY KEY (type, id)) WITHOUT ROWID")
         handles: dict[str, BinaryIO] = {}
         for patient in store.patients():
             for kind, identity, body in _resources(store.chart(patient)):
                 if kind in SHARED and _is_copy(shared, f"{kind}/{identity}", body):
                     report.copies += 1
                     continue
+                if not seen.execute("INSERT OR IGNORE INTO keys VALUES (?,?)", (kind, identity)).rowcount:
+                    raise DataError(
+                        f"{kind}/{identity} stands in two charts; give every resource of a patient an id of its own"
+                    )
                 if kind not in handles:
                     handles[kind] = stack.enter_context((folder / f"{kind}.ndjson").open("wb"))
                 handles[kind].write(body + b"\n")

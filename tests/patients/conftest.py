@@ -1,4 +1,4 @@
-"""Importing invented MIMIC-IV tables, and one import of the demo for all tests that only read it."""
+"""Importing invented MIMIC-IV tables and FHIR, and one import of the demo for all tests that only read it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from wardround.patients.importers import ImportReport, TableReport, import_mimic
+from wardround.patients.importers import ImportReport, TableReport, import_fhir, import_mimic
 from wardround.patients.store import ChartStore
 from wardround.patients.times import parse_instant
 
@@ -70,3 +71,46 @@ def demo_import(
     report = import_mimic(mimic_demo, out)
     with ChartStore.open(out) as store:
         yield report, store
+
+
+class InventedFhir:
+    """The store made of invented FHIR resources, and the account of its import."""
+
+    def __init__(self, report: ImportReport, store: ChartStore) -> None:
+        self.report, self.store = report, store
+
+    def refused(self, kind: str) -> dict[str, int]:
+        """Return reason → count of a type."""
+        return {one.reason: one.count for table in self.report.tables if table.table == kind for one in table.refused}
+
+    def notes(self, kind: str) -> dict[str, int]:
+        """Return what was noted of a type."""
+        return next((table.notes for table in self.report.tables if table.table == kind), {})
+
+    def all(self, kind: str, at: str = "2300-01-01", patient: str | None = None) -> dict[str, Any]:
+        """Return the resources of a type as known at a time, by id."""
+        chart = self.store.chart(patient or self.store.patients()[0])
+        return {one["id"]: one for one in chart.at(parse_instant(at)).resources(kind)}
+
+
+@pytest.fixture
+def invented_fhir(tmp_path: Path) -> Iterator[Callable[..., InventedFhir]]:
+    """Return a function that imports resources (as NDJSON), or files given as name → text."""
+    opened: list[ChartStore] = []
+
+    def make(*resources: dict[str, Any], files: dict[str, str | bytes] | None = None) -> InventedFhir:
+        folder = tmp_path / f"fhir{len(opened)}"
+        folder.mkdir()
+        lines = b"\n".join(orjson.dumps(resource) for resource in resources)
+        for name, content in ({"all.ndjson": lines} if files is None else files).items():
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        out = tmp_path / f"fhir{len(opened)}.sqlite"
+        report = import_fhir(folder, out, licence="CC0-1.0")
+        opened.append(ChartStore.open(out))
+        for table in report.tables:
+            assert table.read == table.kept + sum(one.count for one in table.refused)
+        return InventedFhir(report, opened[-1])
+
+    yield make
+    for store in opened:
+        store.close()
