@@ -1,0 +1,87 @@
+"""The open FHIR data beside the checkout imports whole: counts, nothing invalid stored, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wardround.patients import ChartStore, Search, export_ndjson, import_fhir, parse_instant
+from wardround.patients.importers import ImportReport
+
+
+def folder(shared: Path, name: str) -> Path:
+    found = shared / "data" / name
+    if not found.is_dir():
+        pytest.skip(f"no {name} in shared/data")
+    return found
+
+
+def checked(source: Path, out: Path) -> ImportReport:
+    report = import_fhir(source, out, licence="test")
+    for table in report.tables:
+        assert table.read == table.kept + sum(one.count for one in table.refused)
+    return report
+
+
+def back_again(out: Path, tmp_path: Path) -> bool:
+    with ChartStore.open(out) as store:
+        export_ndjson(store, tmp_path / "ndjson")
+        return import_fhir(tmp_path / "ndjson", tmp_path / "again.sqlite", licence="test").store_hash == store.hash
+
+
+def test_synthea_bundles(shared: Path, tmp_path: Path) -> None:
+    report = checked(folder(shared, "synthea"), tmp_path / "a.sqlite")
+    assert report.patients == 30 and report.invalid == 0
+    wanted = {
+        "Observation": 3225,
+        "Encounter": 487,
+        "Condition": 167,
+        "MedicationRequest": 122,
+        "DiagnosticReport": 213,
+    }
+    assert {kind: report.resources[kind] for kind in wanted} == wanted
+    no_place = {table.table for table in report.tables for one in table.refused if "no place" in one.reason}
+    assert no_place == {"Claim", "ExplanationOfBenefit", "Goal", "ImagingStudy"}
+    assert back_again(tmp_path / "a.sqlite", tmp_path)
+
+
+def test_synthea_notes(shared: Path, tmp_path: Path) -> None:
+    report = checked(folder(shared, "synthea-notes"), tmp_path / "a.sqlite")
+    assert report.patients == 13 and report.invalid == 0 and report.resources["DocumentReference"] == 1215
+    # every one of the 10,037 conditional references leads somewhere
+    assert not [note for table in report.tables for note in table.notes if "reference" in note]
+    with ChartStore.open(tmp_path / "a.sqlite") as store:
+        found = [store.chart(one).at(parse_instant("2200")) for one in store.patients()]
+        assert all(one.search(Search("DocumentReference", keyword="chief complaint")).total for one in found)
+    assert back_again(tmp_path / "a.sqlite", tmp_path)
+
+
+def test_us_core_keeps_what_is_valid(shared: Path, tmp_path: Path) -> None:
+    report = checked(folder(shared, "us-core"), tmp_path / "a.sqlite")
+    assert report.patients == 3 and report.resources["Observation"] == 39
+    reasons = {table.table: one.reason for table in report.tables for one in table.refused if "not valid" in one.reason}
+    assert set(reasons) == {"DiagnosticReport", "DocumentReference", "Encounter", "Organization"}
+    assert back_again(tmp_path / "a.sqlite", tmp_path)
+
+
+@pytest.fixture(scope="module")
+def mimic_on_fhir(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ImportReport, Path]]:
+    out = tmp_path_factory.mktemp("mimic-fhir") / "charts.sqlite"
+    yield checked(folder(shared, "mimic-iv-fhir-demo"), out), out
+
+
+@pytest.mark.external
+def test_mimic_on_fhir(mimic_on_fhir: tuple[ImportReport, Path], tmp_path: Path) -> None:
+    report, out = mimic_on_fhir
+    assert report.patients == 74 and report.invalid == 0 and sum(table.read for table in report.tables) == 116_947
+    wanted = {"Condition": 4050, "Encounter": 494, "MedicationRequest": 13396, "MedicationAdministration": 42978}
+    assert {kind: report.resources[kind] for kind in wanted} == wanted
+    with ChartStore.open(out) as store:
+        snapshot = store.chart("10007795").at(parse_instant("2300"))
+        assert snapshot.read("Encounter", "24181354") is not None
+        assert all("medicationReference" not in one for one in snapshot.resources("MedicationRequest"))
+        names = {one["medicationCodeableConcept"].get("text") for one in snapshot.resources("MedicationRequest")}
+        assert None not in names and len(names) > 20
+    assert back_again(out, tmp_path)
