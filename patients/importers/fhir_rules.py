@@ -39,7 +39,7 @@ def legal_id(identity: str) -> str:
 
     Examples:
         >>> legal_id("a-1"), legal_id("a_1")
-        ('a-1', 'a-1-db51ff25')
+        ('a-1', 'a-1-2844f551')
     """
     if is_legal(identity):
         return identity

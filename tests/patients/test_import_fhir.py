@@ -362,3 +362,21 @@ def test_without_a_patient_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no Patient was kept"):
         import_fhir(source, tmp_path / "out.sqlite")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["o.json"]
+
+
+LATER = [
+    {"period": {"start": "2020-05-01T08:00:00Z", "end": "2020-05-20T12:00:00Z"}},
+    {"hospitalization": {"dischargeDisposition": {"text": "died"}}},
+    {"diagnosis": [{"condition": {"reference": "Condition/c1"}}]},
+]
+
+
+@pytest.mark.parametrize("change", LATER)
+def test_a_later_change_of_the_stay_shows_nothing_at_the_anchor(invented_fhir: Import, change: dict[str, Any]) -> None:
+    condition = {"resourceType": "Condition", "id": "c1", "subject": SUBJECT, "encounter": INSIDE}
+    later = lab("o2", issued="2020-05-08T09:00:00Z", valueQuantity={"value": 99, "unit": "mmol/L"})
+    first = invented_fhir(PATIENT, STAY, condition, lab())
+    second = invented_fhir(PATIENT | {"deceasedDateTime": "2020-05-20"}, STAY | change, condition, lab(), later)
+    assert first.store.hash != second.store.hash
+    for kind in ("Patient", "Encounter", "Condition", "Observation"):
+        assert first.all(kind, "2020-05-05") == second.all(kind, "2020-05-05")
