@@ -80,7 +80,7 @@ def test_mimic_on_fhir(mimic_on_fhir: tuple[ImportReport, Path], tmp_path: Path)
     assert {kind: report.resources[kind] for kind in wanted} == wanted
     with ChartStore.open(out) as store:
         snapshot = store.chart("10007795").at(parse_instant("2300"))
-        assert snapshot.read("Encounter", "24181354") is not None
+        assert snapshot.read("Encounter", "28477357") is not None
         assert all("medicationReference" not in one for one in snapshot.resources("MedicationRequest"))
         names = {one["medicationCodeableConcept"].get("text") for one in snapshot.resources("MedicationRequest")}
         assert None not in names and len(names) > 20
