@@ -15,7 +15,7 @@ import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, load_charts
 from wardround.rubrics import TurnResult, deltas, summarise
-from wardround.sessions import SessionSet, load_sessions, save_sessions
+from wardround.sessions import SessionSet, builtin_sets, load_sessions, save_sessions
 
 from . import ray_rollout
 from .folder_lock import FolderLock
@@ -115,6 +115,8 @@ def _open_store(plan: EvaluationPlan) -> ChartStore:
         return plan.charts
     if plan.charts is None and isinstance(plan.sessions, SessionSet):
         return load_charts(plan.sessions.name)
+    if plan.charts is None and plan.sessions not in builtin_sets():
+        raise UsageError(f"`{plan.sessions}` is no built-in set: say with --charts which store its charts are in")
     return load_charts(plan.charts if plan.charts is not None else str(plan.sessions))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 
 from wardround.patients import UsageError
 from wardround.sessions import SessionSet
@@ -55,11 +57,19 @@ def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
 
 def _outside_agent(name: str) -> AgentSpec:
     module_name, _, attribute = name.partition(":")
+    # a file of the user's own lies where the command was run; last on the path, so that it hides nothing
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
     try:
         factory: AgentFactory = getattr(importlib.import_module(module_name), attribute)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"agent `{name}` cannot be imported: {error}") from error
-    agent: Agent = factory(0)
+    try:
+        agent: Agent = factory(0)
+    except TypeError as error:
+        raise UsageError(
+            f"agent `{name}`: {error}; the factory takes one argument, the episode's seed, and returns an agent"
+        ) from error
     for field in ("name", "sees_gold", "act"):
         if not hasattr(agent, field):
             raise UsageError(f"agent `{name}` has no `{field}`; see agents/agent.py for the protocol")

@@ -34,6 +34,6 @@ def load_charts(name_or_path: str | Path) -> ChartStore:
     if not Path(name_or_path).is_file():
         raise UsageError(
             f"`{name_or_path}` is neither a built-in set ({', '.join(BUILT_IN)}) nor a charts file; "
-            "make one with `wardround import` or `wardround hospital`"
+            "make one with `wardround import`"
         )
     return ChartStore.open(name_or_path)

@@ -227,7 +227,7 @@ def stored_chart(path: str, digest: str, patient_id: str) -> Chart:
 
 def _connect(path: Path) -> sqlite3.Connection:
     if not path.is_file():
-        raise DataError(f"{path}: no such charts file; make one with `wardround import` or `wardround hospital`")
+        raise DataError(f"{path}: no such charts file; make one with `wardround import`")
     uri = f"{path.as_uri()}?mode=ro&immutable=1"
     return sqlite3.connect(uri, uri=True, check_same_thread=False)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -66,3 +68,17 @@ def test_an_agent_that_raises_makes_a_record(worker: Worker, monkeypatch: pytest
     assert record["outcome"] == "agent_error"
     assert record["error"] == "RuntimeError: model went away"
     assert record["score"] == 0.0
+
+
+def test_a_file_beside_the_command_is_an_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ward_sessions: SessionSet
+) -> None:
+    (tmp_path / "beside_agent.py").write_text(
+        "class Mine:\n    name, sees_gold = 'mine', False\n    def act(self, view): return None\n"
+        "def factory(seed): return Mine()\ndef wrong(): return Mine()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert find_agent("beside_agent:factory", ward_sessions).name == "mine"
+    with pytest.raises(UsageError, match="takes one argument, the episode's seed"):
+        find_agent("beside_agent:wrong", ward_sessions)

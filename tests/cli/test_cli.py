@@ -183,6 +183,16 @@ def test_generate_and_eval_do_not_depend_on_the_machine(tmp_path: Path) -> None:
     assert outputs[0] == outputs[1]
 
 
+def test_a_set_of_ones_own_wants_its_charts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "s.jsonl")
+    assert main(["generate", "--charts", "ward", "--out", path, "--limit", "1"]) == 0
+    capsys.readouterr()
+    assert main(["check", path]) == 2
+    assert "--charts" in capsys.readouterr().err
+    assert main(["eval", "--sessions", path, "--agent", "oracle", "--out", str(tmp_path / "run")]) == 2
+    assert "--charts" in capsys.readouterr().err
+
+
 def test_help_names_every_command() -> None:
     done = _run("--help")
     assert done.returncode == 0

@@ -94,8 +94,13 @@ def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
         for refusal in table["refused"]:
             print(f"  {table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}")
     counts = ", ".join(f"{kind} {count}" for kind, count in data["resources"].items())
+    for words, names in (("not in the folder", "missing_tables"), ("in the folder, not read", "unread_tables")):
+        if data.get(names):
+            print(f"{words}: {', '.join(data[names])}")
+    for message in data.get("messages", ()):
+        print(message)
     print(f"{data['patients']} patients; {counts}; invalid {data['invalid']}")
-    print(f"store hash {data['store_hash']}")
+    print(f"licence {data['licence']}; store hash {data['store_hash']}")
     return 1 if data["invalid"] else 0
 
 

@@ -9,6 +9,10 @@ from . import common
 from .output import print_json, print_table, progress
 
 _DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
+_LEGEND = (
+    "mRS: mean reward of sessions; r_plain: plain share of rubric items; turn≥.60: turns with reward 0.60 or more;\n"
+    'session≥.60: sessions all of whose turns reach 0.60; NA, PE, AE: pronouns, ellipsis, "given all this"'
+)
 _COLUMNS = ("agent", "phrasing", "language", "episodes", "mRS", "r_plain", "turn≥.60", "session≥.60", "calls/turn")
 
 
@@ -26,7 +30,9 @@ def add(commands: Any) -> None:
     evaluate = commands.add_parser("eval", help="play agents on a set of sessions")
     evaluate.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
     evaluate.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
-    evaluate.add_argument("--agent", action="append", required=True, help="name, or package.module:factory; repeatable")
+    evaluate.add_argument(
+        "--agent", action="append", required=True, help="name, or module:factory (of seed); repeatable"
+    )
     evaluate.add_argument("--phrasing", choices=("implicit", "explicit", "both"), default="implicit")
     evaluate.add_argument("--language", choices=("en", "zh", "both"), default="en")
     evaluate.add_argument("--trials", type=common.positive, default=1)
@@ -140,6 +146,11 @@ def _print_results(report: dict[str, Any]) -> None:
         for row in report["results"]
     ]
     print_table("Rubric score by agent (* sees gold)", _COLUMNS, rows)
+    print(_LEGEND)
+    for agent, by_type in report.get("delta_by_agent", {}).items():
+        known = {kind: value for kind, value in by_type.items() if value is not None}
+        if known:
+            print(f"{agent}: implicit − explicit " + ", ".join(f"{kind} {value:+.3f}" for kind, value in known.items()))
     speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
     if speeds:
         print(f"{speeds[0]:.0f} episodes/s")

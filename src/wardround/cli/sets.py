@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from . import common
@@ -43,24 +44,29 @@ def run_generate(args: argparse.Namespace) -> int:
 
     with load_charts(args.charts) as store:
         result = generate(store, scenario=args.scenario, seed=args.seed, limit=args.limit)
-    data: dict[str, Any] = {"sessions": len(result.sessions), **result.statistics, "out": args.out}
+    data: dict[str, Any] = {"sessions": len(result.sessions), **result.statistics, "out": None}
     if result.sessions:
+        data["out"] = args.out
         data["set_hash"] = save_sessions(args.out, result.sessions).hash
     if args.json:
         print_json(data)
     else:
         for name, value in data.items():
             print(f"{name}: {value}")
+    if not result.sessions:
+        print("wardround: no session could be made, nothing was written; `skipped` says why", file=sys.stderr)
     return 0 if result.sessions else 1
 
 
 def run_check(args: argparse.Namespace) -> int:
     """Check a set; exit code 1 where a session failed."""
     from wardround.agents import check_set
-    from wardround.patients import load_charts
-    from wardround.sessions import load_sessions
+    from wardround.patients import UsageError, load_charts
+    from wardround.sessions import builtin_sets, load_sessions
 
     sessions = load_sessions(args.set)
+    if args.charts is None and args.set not in builtin_sets():
+        raise UsageError(f"`{args.set}` is no built-in set: say with --charts which store its charts are in")
     with load_charts(args.charts or args.set) as store, progress("sessions", quiet=args.json) as tell:
         report = check_set(sessions, store, progress=tell)
     if args.json:
