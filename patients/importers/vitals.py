@@ -96,7 +96,7 @@ class Omr(NoDictionary):
             if kind is None:
                 tally.note("result_name without a code; kept as text")
             slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:30]
-            resource = _begin(patient, f"omr-{day}-{slug}-{sequence}", kind, name, at)
+            resource = _begin(patient, f"omr-{patient.subject_id}-{day}-{slug}-{sequence}", kind, name, at)
             value = cells["result_value"]
             pressure = _PRESSURE.fullmatch(value or "")
             if kind == "pressure" and pressure is not None:

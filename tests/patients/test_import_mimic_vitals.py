@@ -52,11 +52,11 @@ def test_outpatient_measurements_are_known_at_the_days_end(invented: Any) -> Non
     assert chart.refused("omr") == {"chartdate is not a time": 1}
     assert chart.all("Observation", "2150-02-01T23:59:58Z") == {}
     found = chart.all("Observation", "2150-02-01T23:59:59Z")
-    parts = found["omr-2150-02-01-blood-pressure-1"]["component"]
+    parts = found["omr-1-2150-02-01-blood-pressure-1"]["component"]
     assert [str(part["valueQuantity"]["value"]) for part in parts] == ["110", "70"]
-    assert found["omr-2150-02-01-weight-lbs-1"]["valueQuantity"]["code"] == "[lb_av]"
-    assert str(found["omr-2150-02-01-bmi-kg-m2-1"]["valueQuantity"]["value"]) == "4649.4"
-    assert found["omr-2150-02-01-egfr-2"]["code"] == {"text": "eGFR"}
+    assert found["omr-1-2150-02-01-weight-lbs-1"]["valueQuantity"]["code"] == "[lb_av]"
+    assert str(found["omr-1-2150-02-01-bmi-kg-m2-1"]["valueQuantity"]["value"]) == "4649.4"
+    assert found["omr-1-2150-02-01-egfr-2"]["code"] == {"text": "eGFR"}
 
 
 def test_icu_output_and_dates_share_one_dictionary(invented: Any) -> None:
