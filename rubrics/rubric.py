@@ -171,6 +171,19 @@ class Forbid(Frozen):
     text_mentions: str | None = None
 
 
+class ClinicalScoreCheck(Frozen):
+    """The answer states this total for this clinical score and, if given, the points of its components."""
+
+    kind: Literal["clinical_score"] = "clinical_score"
+    score: str
+    """Id of `knowledge.scores()`."""
+    total: Number
+    components: dict[str, Number] = Field(default_factory=dict)
+    """Component id → points; only for scores that add points."""
+    unit: str | None = None
+    """None for the score's own unit."""
+
+
 class OrderCheck(Frozen):
     """The turn's single write is that tool and each field means the same; nothing in `forbid` is true of it."""
 
@@ -231,6 +244,7 @@ Check = Annotated[
     | TrendCheck
     | ThresholdCheck
     | BecauseCheck
+    | ClinicalScoreCheck
     | OrderCheck
     | OnlyWriteCheck
     | RetrievedCheck

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from wardround.patients import knowledge
 from wardround.rubrics.checks import CheckContext, judge
 from wardround.rubrics.orders import order_problems
 from wardround.rubrics.reading import read
 
 from .evidence import TurnTrace
-from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, Item, TurnSpec
+from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, Not, TurnSpec
 from .writes import orders_in, requested_tools
 
 PLAN_ITEM = "plan_completed"
@@ -32,7 +35,9 @@ def validate_spec(spec: TurnSpec) -> list[str]:
     if not any(not is_guard(item.check) for item in spec.rubric):
         problems.append("rubric: no affirmative item, so nothing can be earned; add one that states, advises or orders")
     problems.extend(_orders(spec))
-    problems.extend(_silence(spec))
+    problems.extend(unknown := _scores(spec))
+    if not unknown:  # a check of a score that does not exist cannot be judged at all
+        problems.extend(_silence(spec))
     return problems
 
 
@@ -93,6 +98,42 @@ def _orders(spec: TurnSpec) -> list[str]:
         for order in orders_in(item.check)
         for problem in order_problems(order)
     ]
+
+
+def _scores(spec: TurnSpec) -> list[str]:
+    return [f"item `{item.id}`: {problem}" for item in spec.rubric for problem in _score_problems(item.check)]
+
+
+def _score_problems(check: Check) -> list[str]:
+    """Return why a clinical score in a check, composed ones included, cannot be judged."""
+    if isinstance(check, AnyOf | AllOf):
+        return [problem for member in check.checks for problem in _score_problems(member)]
+    if isinstance(check, Not):
+        return _score_problems(check.check)
+    if not isinstance(check, ClinicalScoreCheck):
+        return []
+    score = knowledge.scores().get(check.score)
+    if score is None:
+        return [f"there is no score `{check.score}`; name one of {', '.join(sorted(knowledge.scores()))}"]
+    parts = score.by_component()
+    problems = [
+        f"score `{score.id}` has no component `{name}`; it has {', '.join(parts) or 'none'}"
+        for name in check.components
+        if name not in parts
+    ]
+    problems.extend(
+        f"score `{score.id}`: `{name}` cannot have {points} points; it has {', '.join(map(str, parts[name].values()))}"
+        for name, points in check.components.items()
+        if name in parts and Decimal(str(points)) not in parts[name].values()
+    )
+    unit = check.unit
+    if (
+        unit is not None
+        and unit != score.unit
+        and knowledge.convert(Decimal(1), unit, score.unit, score.concept) is None
+    ):
+        problems.append(f"score `{score.id}` is not measured in `{unit}`; leave `unit` out or give `{score.unit}`")
+    return problems
 
 
 def _silence(spec: TurnSpec) -> list[str]:

@@ -27,6 +27,7 @@ _MODULES = {
     "trend": "trend",
     "threshold": "threshold",
     "because": "because",
+    "clinical_score": "clinical_score",
     "order": "order",
     "only_write": "only_write",
     "retrieved": "retrieved",
