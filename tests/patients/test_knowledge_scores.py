@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import math
+import random
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from pathlib import Path
@@ -336,6 +338,76 @@ def test_meld_3_at_its_corners() -> None:
     albumin = knowledge.compute("meld_3", base | {"sex": "male", "albumin": 1})
     assert albumin.unrounded == 6 + D("1.85") * 2
     assert knowledge.compute("meld_3", base | {"sex": "male", "bilirubin": 40, "inr": 9, "sodium": 125}).total == 40
+
+
+@pytest.mark.parametrize(
+    ("inputs", "total"),
+    [
+        # 4.56 ln 5 + 0.82·7 − 0.24·7 ln 5 + 9.09 ln 2 + 11.14 ln 2 + 1.85 − 1.83 ln 2 + 6
+        # = 7.3390 + 5.74 − 2.7039 + 6.3007 + 7.7217 + 1.85 − 1.2685 + 6
+        ({"sex": "male", "bilirubin": 5, "inr": 2, "creatinine": 2, "sodium": 130, "albumin": "2.5"}, "30.98"),
+        # with 1.33 for a woman, both sodium and albumin normal: 1.33 + 4.56 ln 3 + 9.09 ln 1.5 + 11.14 ln 1.5 + 6
+        ({"sex": "female", "bilirubin": 3, "inr": "1.5", "creatinine": "1.5", "sodium": 140, "albumin": 4}, "20.54"),
+    ],
+)
+def test_meld_3_by_hand(inputs: dict[str, Any], total: str) -> None:
+    """Sodium weighs less where bilirubin is high, albumin less where creatinine is: both products are subtracted."""
+    found = knowledge.compute("meld_3", inputs).unrounded
+    assert found is not None
+    assert found.quantize(D("0.01"), ROUND_HALF_UP) == D(total)
+
+
+FLOAT_SEED = 20_160_111
+"""Any: the draws only need to be the same in every run."""
+
+
+def test_formulas_agree_with_floats_written_separately() -> None:
+    """1,500 inputs each; the formulas are written a second time, in floats, with their constants spelled out."""
+    draw = random.Random(FLOAT_SEED)
+    for _ in range(1500):
+        bilirubin, inr = draw.randint(1, 300) / 10, draw.randint(5, 80) / 10
+        creatinine, albumin = draw.randint(1, 900) / 100, draw.randint(10, 50) / 10
+        sodium, age, weight = draw.randint(110, 150), draw.randint(18, 100), draw.randint(30, 150)
+        female = draw.random() < 0.5
+        base: dict[str, Any] = {"bilirubin": str(bilirubin), "inr": str(inr), "creatinine": str(creatinine)}
+        person: dict[str, Any] = {"sex": "female" if female else "male", "age": age, "creatinine": str(creatinine)}
+        expected = {
+            "meld_na": float_meld_na(bilirubin, inr, creatinine, sodium),
+            "meld_3": float_meld_3(bilirubin, inr, creatinine, sodium, albumin, female),
+            "egfr_ckd_epi_2021": float_egfr(creatinine, age, female),
+            "cockcroft_gault": (140 - age) * weight * (0.85 if female else 1) / (72 * creatinine),
+        }
+        inputs = {
+            "meld_na": base | {"sodium": sodium},
+            "meld_3": base | {"sodium": sodium, "albumin": str(albumin), "sex": person["sex"]},
+            "egfr_ckd_epi_2021": person,
+            "cockcroft_gault": person | {"weight": weight},
+        }
+        for score, value in expected.items():
+            found = knowledge.compute(score, inputs[score]).unrounded
+            assert found is not None
+            assert abs(float(found) - value) < 1e-9, (score, inputs[score])
+
+
+def float_meld_na(bilirubin: float, inr: float, creatinine: float, sodium: float) -> float:
+    logs = 0.957 * math.log(min(max(creatinine, 1), 4)) + 0.378 * math.log(max(bilirubin, 1))
+    first = math.floor((logs + 1.12 * math.log(max(inr, 1)) + 0.643) * 10 + 0.5)
+    lack = 137 - min(max(sodium, 125), 137)
+    total = first + 1.32 * lack - 0.033 * first * lack if first > 11 else first
+    return min(40, max(6, total))
+
+
+def float_meld_3(bilirubin: float, inr: float, creatinine: float, sodium: float, albumin: float, female: bool) -> float:
+    bili, cr = math.log(max(bilirubin, 1)), math.log(min(max(creatinine, 1), 3))
+    na, alb = 137 - min(max(sodium, 125), 137), 3.5 - min(max(albumin, 1.5), 3.5)
+    total = 1.33 * female + 4.56 * bili + 0.82 * na - 0.24 * na * bili + 9.09 * math.log(max(inr, 1))
+    return min(40, max(6, total + 11.14 * cr + 1.85 * alb - 1.83 * alb * cr + 6))
+
+
+def float_egfr(creatinine: float, age: int, female: bool) -> float:
+    kappa, alpha, sex = (0.7, -0.241, 1.012) if female else (0.9, -0.302, 1)
+    ratio = creatinine / kappa
+    return float(142 * min(ratio, 1) ** alpha * max(ratio, 1) ** -1.2 * 0.9938**age * sex)
 
 
 def test_curb_65_compares_urea_in_the_unit_reported() -> None:
