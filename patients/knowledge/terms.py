@@ -330,4 +330,6 @@ def _bounded(text: str, end: int, term: str) -> bool:
 
 def _spelled(original: str, folded: Folded, start: int, end: int) -> str:
     first, last = folded.span(start, end)
+    while last < len(original) and unicodedata.combining(original[last]):
+        last += 1  # an accent written apart belongs to its letter: Ḱ is no K, composed or not
     return unicodedata.normalize("NFKC", original[first:last])

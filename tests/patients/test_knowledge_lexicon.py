@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from wardround.patients import knowledge
@@ -265,6 +265,8 @@ def test_any_text_is_survived(text: str) -> None:
     lexicon.suggest(text)
 
 
+@example(text="K\u0301")
+@example(text="\u1e30")
 @given(text=st.text(alphabet="creatininCRK 血钾é\u0301’-", max_size=30))
 def test_composition_of_accents_changes_nothing(text: str) -> None:
     lexicon = knowledge.lexicon()
