@@ -77,7 +77,6 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
     store = _open_store(plan)
     folder_path = Path(out)
-    folder_path.mkdir(parents=True, exist_ok=True)
     setting = _setting(plan, sessions, store, folder_path)
     flags = {name: find_agent(name, sessions).sees_gold for name in plan.agents}
     chosen = [session.id for session in sessions][: plan.limit]
@@ -89,8 +88,11 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     worker = Worker(setting, store, sessions)
     for task in {(t.session, t.language, t.phrasing): t for t in tasks}.values():
         worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
+    folder_path.mkdir(parents=True, exist_ok=True)
     with FolderLock(folder_path):
         folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
+        if isinstance(plan.sessions, SessionSet):  # a set made in memory: workers need a file
+            save_sessions(setting.sessions, sessions)
         inputs = {"sessions": setting.sessions, "charts": setting.charts}
         write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
         done = folder.done()
@@ -121,10 +123,7 @@ def _open_store(plan: EvaluationPlan) -> ChartStore:
 
 
 def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out: Path) -> Setting:
-    where = plan.sessions if isinstance(plan.sessions, str) else ""
-    if not where:  # a set made in memory: workers need a file
-        where = str(out / "sessions.jsonl")
-        save_sessions(where, sessions)
+    where = plan.sessions if isinstance(plan.sessions, str) else str(out / "sessions.jsonl")
     return Setting(
         charts=str(store.path),
         sessions=where,

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from .errors import DataError
-from .resource import KNOWN_LATER, Resource, end_of, tag_derived
+from .resource import KNOWN_LATER, Resource, end_of, tag_derived, values_at
 from .times import NEVER, Instant, parse_instant
 
 HIDDEN = "hidden"
@@ -112,10 +112,10 @@ def _instants(resource: Resource, marks: list[Mark]) -> Iterator[Instant]:
     own = _own_times(marks)
     for rule in _applicable(resource):
         if "each" in rule:
-            for element in _values(resource, rule["path"]):
+            for element in values_at(resource, rule["path"]):
                 yield _time(element, rule["each"])
         elif rule["known"] == "self":
-            yield from (_moment(value) for value in _values(resource, rule["path"]))
+            yield from (_moment(value) for value in values_at(resource, rule["path"]))
         elif rule["known"] is not None:
             yield _known(resource, rule["known"], own)
     yield from own.values()
@@ -183,11 +183,11 @@ def _status_at(
 ) -> str | None:
     if packed != rule["open"] and packed not in rule["final"]:
         return packed
-    ends = [path for path in rule["end"] if next(_values(form, path), None) is not None]
+    ends = [path for path in rule["end"] if next(values_at(form, path), None) is not None]
     known = min((_known(form, path, own) for path in ends), default=NEVER)
     if known == NEVER:
         return rule["undated"] if packed in rule["final"] and rule["undated"] else packed
-    start = next((value for path in rule.get("start", ()) for value in _values(form, path)), None)
+    start = next((value for path in rule.get("start", ()) for value in values_at(form, path)), None)
     if "reversed" in rule and start is not None and _end_before(form, ends[0], start):
         reversed_status: str = rule["reversed"]
         return reversed_status if known <= anchor else rule["open"]
@@ -199,7 +199,7 @@ def _status_at(
 
 
 def _end_before(form: Resource, path: str, start: Any) -> bool:
-    end = next(_values(form, path))
+    end = next(values_at(form, path))
     return isinstance(end, str) and isinstance(start, str) and end_of(end) < parse_instant(start)
 
 
@@ -222,30 +222,15 @@ def _moment(value: Any) -> Instant:
 
 def _time(element: Any, path: str) -> Instant:
     """Return when an array element began; elements without that date are as old as their resource."""
-    value = next(_values(element, path), None)
+    value = next(values_at(element, path), None)
     return -NEVER if value is None else _moment(value)
 
 
 def _known(resource: Resource, path: str, own: dict[str, Instant]) -> Instant:
     if path in own:
         return own[path]
-    value = next(_values(resource, path), None)
+    value = next(values_at(resource, path), None)
     return NEVER if value is None else _moment(value)
-
-
-def _values(node: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a dotted path, through arrays; a last array is yielded element by element."""
-    key, _, rest = path.partition(".")
-    for item in node if isinstance(node, list) else (node,):
-        if not isinstance(item, dict) or key not in item:
-            continue
-        value = item[key]
-        if rest:
-            yield from _values(value, rest)
-        elif isinstance(value, list):
-            yield from value
-        else:
-            yield value
 
 
 def _drop(node: Any, path: str) -> None:

@@ -13,7 +13,7 @@ Marks, all in `meta`:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -118,6 +118,21 @@ def instant_text(instant: Instant) -> str:
     """Write an instant as a FHIR instant in UTC, with a fraction only where there is one, in years 1 to 9999."""
     moment = _EPOCH + timedelta(microseconds=min(max(instant, ALWAYS), _LAST))
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if moment.microsecond else "seconds") + "Z"
+
+
+def values_at(node: Any, path: str) -> Iterator[Any]:
+    """Yield the values at a dotted path, through arrays; a last array is yielded element by element."""
+    key, _, rest = path.partition(".")
+    for item in node if isinstance(node, list) else (node,):
+        if not isinstance(item, dict) or key not in item:
+            continue
+        value = item[key]
+        if rest:
+            yield from values_at(value, rest)
+        elif isinstance(value, list):
+            yield from value
+        else:
+            yield value
 
 
 def stamp(resource: Resource, known_at: Instant) -> Resource:

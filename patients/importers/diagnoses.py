@@ -11,6 +11,7 @@ from wardround.patients.times import NEVER
 from . import _vocabulary as words
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
+from ._titles import TitleBook
 from ._values import clean, whole
 from .demographics import discharge_known
 from .report import Tally
@@ -37,17 +38,11 @@ class Diagnoses:
     types: tuple[str, ...] = ("Condition",)
 
     def __init__(self) -> None:
-        self._titles: dict[tuple[str, str], str] = {}
+        self._titles = TitleBook()
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the titles; codes are text (leading zeros count)."""
-        for row in rows:
-            number, _, code, version, title = row
-            key = (clean(version) or "", clean(code) or "")
-            if key in self._titles:
-                tally.refuse("icd_version and icd_code stand twice; the first row is kept", number)
-            else:
-                self._titles[key] = clean(title) or ""
+        self._titles.learn(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Conditions by admission, rank and code."""
@@ -65,6 +60,8 @@ class Diagnoses:
                 tally.refuse("icd_version is neither 9 nor 10", number)
             elif _CODE.fullmatch(code) is None:
                 tally.refuse("icd_code is not an ICD code of 3 to 8 letters and digits", number)
+            elif self._titles.lost_zero(version, code):
+                tally.refuse("icd_code has lost its leading zero", number)
             elif (stay, rank, code) in found:
                 tally.refuse("hadm_id, seq_num and icd_code stand twice; the first row is kept", number)
             else:
@@ -76,7 +73,7 @@ class Diagnoses:
         self, patient: PatientContext, hadm: str, rank: int, code: str, version: str, row: int, tally: Tally
     ) -> Mapped:
         entry = words.codes()["icd_systems"][version]
-        title = self._titles.get((version, code))
+        title = self._titles.title(version, code)
         dotted = dot(code, version)
         if not title:
             tally.note("code without a title in d_icd_diagnoses; named by its code")

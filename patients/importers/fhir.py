@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wardround.patients.errors import DataError, UsageError
 from wardround.patients.fhir import types
-from wardround.patients.resource import Resource
+from wardround.patients.resource import Resource, values_at
 from wardround.patients.store import StoreWriter
 from wardround.patients.times import parse_instant
 
@@ -18,7 +18,7 @@ from .fhir_known import is_own
 from .fhir_mimic import mimic_id
 from .fhir_read import Found, find_files, read_file
 from .fhir_refs import Resolver
-from .fhir_rules import is_legal, legal_id, rules, values
+from .fhir_rules import is_legal, legal_id, rules
 from .fhir_spill import Spill
 from .mimic import CREDENTIALED, Progress
 from .report import ImportReport, Refusal, TableReport, Tally
@@ -122,7 +122,7 @@ class _Run:
         owners = [
             one["reference"]
             for path in rules()["owner"].get(kind, ())
-            for one in values(resource, path)
+            for one in values_at(resource, path)
             if isinstance(one, dict) and isinstance(one.get("reference"), str)
         ]
         self._spill.add(self._seq, key, _age(resource), body, owners)

@@ -14,10 +14,11 @@ from wardround.patients.resource import (
     end_of,
     known_at,
     known_value,
+    values_at,
 )
 from wardround.patients.times import NEVER, Instant, parse_instant
 
-from .fhir_rules import rules, values
+from .fhir_rules import rules
 
 Note = Callable[[str], None]
 
@@ -67,7 +68,7 @@ class Clock:
             note("without a date of its own; known at the end of its encounter")
         elif path == "meta.lastUpdated":
             note("without a date of its own; known when its server last changed it")
-        starts = [text for path in table["not_before"].get(kind, ()) for text in values(resource, path)]
+        starts = [text for path in table["not_before"].get(kind, ()) for text in values_at(resource, path)]
         return max([known, *(parse_instant(text) for text in starts if isinstance(text, str))])
 
     def _known(self, resource: Resource, depth: int) -> tuple[str, Instant] | None:
@@ -85,10 +86,10 @@ class Clock:
         if path.endswith(".encounter.end"):
             others = self._others(resource, path.partition(".")[0])
             return [instant for other in others for instant in self._encounter_end(other)]
-        return [end_of(text) for text in values(resource, path) if isinstance(text, str)]
+        return [end_of(text) for text in values_at(resource, path) if isinstance(text, str)]
 
     def _others(self, resource: Resource, path: str) -> list[Resource]:
-        keys = [str(one.get("reference")) for one in values(resource, path) if isinstance(one, dict)]
+        keys = [str(one.get("reference")) for one in values_at(resource, path) if isinstance(one, dict)]
         return [self._resources[key] for key in keys if key in self._resources]
 
     def _members(self, resource: Resource, depth: int) -> list[Instant]:
@@ -99,14 +100,14 @@ class Clock:
 
     def _encounter_end(self, resource: Resource) -> list[Instant]:
         path = rules()["encounter"].get(resource["resourceType"], "encounter")
-        node = next(iter(values(resource, path)), None)
+        node = next(iter(values_at(resource, path)), None)
         stay = self._resources.get(f"Encounter/{tail(node)}")
-        return [end_of(text) for text in values(stay, "period.end") if isinstance(text, str)] if stay else []
+        return [end_of(text) for text in values_at(stay, "period.end") if isinstance(text, str)] if stay else []
 
 
 def _paths(resource: Resource) -> list[str]:
     special = rules()["known_by_profile"]
-    for profile in values(resource, "meta.profile"):
+    for profile in values_at(resource, "meta.profile"):
         if profile in special:
             return list(special[profile])
     return list(rules()["known"].get(resource["resourceType"], ()))

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wardround.patients.elements import text_of
-from wardround.patients.resource import Resource, tag_derived
+from wardround.patients.resource import Resource, tag_derived, values_at
 
 from . import _vocabulary as words
 from .diagnoses import dot, has_clinical_status
 from .emar import emar_status
 from .fhir_medication import identifiers, name_of
-from .fhir_rules import ENCOUNTER_KIND, SOURCE_CLASS, is_legal, map_strings, rules, values
+from .fhir_rules import ENCOUNTER_KIND, SOURCE_CLASS, is_legal, map_strings, rules
 from .fhir_spill import Spill
 
 Note = Callable[[str], None]
@@ -26,12 +26,12 @@ _WORDS = frozenset({"valueString", "text", "div", "display", "value"})
 def is_mimic(resource: Resource) -> bool:
     """Tell whether a resource follows a MIMIC-IV profile."""
     start = rules()["mimic"]["profiles"]
-    return any(isinstance(one, str) and one.startswith(start) for one in values(resource, "meta.profile"))
+    return any(isinstance(one, str) and one.startswith(start) for one in values_at(resource, "meta.profile"))
 
 
 def _profile(resource: Resource) -> str:
     start = rules()["mimic"]["profiles"]
-    found = (str(one).removeprefix(start) for one in values(resource, "meta.profile") if str(one).startswith(start))
+    found = (str(one).removeprefix(start) for one in values_at(resource, "meta.profile") if str(one).startswith(start))
     return next(found, "")
 
 
@@ -151,7 +151,9 @@ def _encounter(resource: Resource, note: Note) -> None:
         if not identifiers(resource, [system]):
             continue
         coding = words.coding(ENCOUNTER_KIND, kind["code"], kind["display"])
-        others = [one for one in resource.get("type", ()) if ENCOUNTER_KIND not in list(values(one, "coding.system"))]
+        others = [
+            one for one in resource.get("type", ()) if ENCOUNTER_KIND not in list(values_at(one, "coding.system"))
+        ]
         resource["type"] = [words.concept(kind["display"], coding), *others]
         source = resource.get("class", {})
         wanted = kind.get("class", {}).get(source.get("code"))
@@ -214,7 +216,7 @@ def _observation(resource: Resource, note: Note) -> None:
     table = rules()["mimic"]
     if _profile(resource) != table["interpretation_profile"]:
         return
-    for coding in values(resource, "valueCodeableConcept.coding"):
+    for coding in values_at(resource, "valueCodeableConcept.coding"):
         wanted = table["interpretations"].get(coding.get("code"))
         if wanted is not None:
             coding.update(wanted)

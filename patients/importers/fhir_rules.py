@@ -47,21 +47,6 @@ def legal_id(identity: str) -> str:
     return f"{_ILLEGAL.sub('-', identity)[:55]}-{mark}"
 
 
-def values(node: Any, path: str) -> Iterator[Any]:
-    """Yield the values at a dotted path, through arrays; arrays at its end are yielded one by one."""
-    key, _, rest = path.partition(".")
-    for item in node if isinstance(node, list) else (node,):
-        if not isinstance(item, dict) or key not in item:
-            continue
-        value = item[key]
-        if rest:
-            yield from values(value, rest)
-        elif isinstance(value, list):
-            yield from value
-        else:
-            yield value
-
-
 def references(node: Any) -> Iterator[dict[str, Any]]:
     """Yield every Reference with a literal `reference` in a resource, its contained resources included."""
     if isinstance(node, dict):

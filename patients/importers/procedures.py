@@ -12,6 +12,7 @@ from . import _vocabulary as words
 from ._facts import Cells, id_key, known_at, period, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
+from ._titles import TitleBook
 from ._values import clean, moment
 from .demographics import discharge_known
 from .report import Tally
@@ -51,16 +52,11 @@ class CodedProcedures:
     types: tuple[str, ...] = ("Procedure",)
 
     def __init__(self) -> None:
-        self._titles: dict[tuple[str, str], str] = {}
+        self._titles = TitleBook()
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the titles; codes are text (leading zeros count)."""
-        for number, _, code, version, title in rows:
-            key = (clean(version) or "", clean(code) or "")
-            if key in self._titles:
-                tally.refuse("icd_version and icd_code stand twice; the first row is kept", number)
-            else:
-                self._titles[key] = clean(title) or ""
+        self._titles.learn(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Procedures by admission and rank."""
@@ -89,7 +85,7 @@ class CodedProcedures:
                 tally.refuse("icd_code is not a procedure code of its version (a lost zero?)", cells.number)
             elif cells["chartdate"] is None:
                 tally.refuse("chartdate is empty", cells.number)
-            elif self._titles and (version, code) not in self._titles and (version, f"0{code}") in self._titles:
+            elif self._titles.lost_zero(version, code):
                 tally.refuse("icd_code has lost its leading zero", cells.number)
             else:
                 yield self._procedure(patient, hadm, rank, code, version, cells, tally)
@@ -98,7 +94,7 @@ class CodedProcedures:
         self, patient: PatientContext, hadm: str, rank: str, code: str, version: str, cells: Cells, tally: Tally
     ) -> Mapped:
         entry = words.codes()["procedure_icd_systems"][version]
-        title = self._titles.get((version, code))
+        title = self._titles.title(version, code)
         place = entry["dot_after"]
         dotted = code if len(code) <= place else f"{code[:place]}.{code[place:]}"
         if not title:

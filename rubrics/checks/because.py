@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.rubric import BecauseCheck, Verdict
 
@@ -13,7 +14,7 @@ from .matching import unread, verdict
 from .phrases import found, parse
 
 Spans = list[tuple[int, int]]
-WRAPPED = ("有关", "相关", "所致", "引起的", "导致的", "造成的", "缘故")
+WRAPPED = words("because.wrapped")
 
 
 def judge(check: BecauseCheck, reading: Reading, context: CheckContext) -> Verdict:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.tokens import Token, stem, tokenise
 from wardround.rubrics.rubric import Span, Verdict
 
@@ -13,33 +14,7 @@ from .context import CheckContext
 
 MEASURES = ("lab", "vital")
 SAME = {"天": "日"}
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "with",
-        "for",
-        "to",
-        "in",
-        "on",
-        "and",
-        "or",
-        "his",
-        "her",
-        "their",
-        "patient",
-        "is",
-        "was",
-        "has",
-        "have",
-        "at",
-        "by",
-        "from",
-        "use",
-    ]
-)
+STOP_WORDS = words("matching.stop_words")
 
 
 def verdict(

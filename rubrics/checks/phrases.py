@@ -7,44 +7,13 @@ from functools import lru_cache
 
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
 from wardround.rubrics.reading.annotate import State
+from wardround.rubrics.reading.cues import words as word_list
 
 from .advice import CLOSE
 from .amounts import same_number
 from .matching import is_a, word_of
 
-TIMES = frozenset(
-    (
-        "dose",
-        "doses",
-        "pill",
-        "pills",
-        "tablet",
-        "tablets",
-        "use",
-        "taking",
-        "medication",
-        "history",
-        "剂",
-        "皮",
-        "肤",
-        "量",
-        "today",
-        "now",
-        "recent",
-        "new",
-        "newly",
-        "mild",
-        "severe",
-        "近",
-        "期",
-        "新",
-        "发",
-        "days",
-        "day",
-        "over",
-        "under",
-    )
-)
+TIMES = word_list("phrases.bare")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from .matching import is_a, unread, verdict
 from .phrases import Phrase, found, parse, words_found
 
 Spans = list[tuple[int, int]]
-PRONOUNS = frozenset(("he", "she", "they", "it", "this", "his", "her", "the", "patient"))
 
 
 def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdict:

@@ -9,17 +9,15 @@ from typing import Any
 
 from wardround.rubrics.rubric import Span
 
-from .cues import cue_trie
+from .cues import cue_trie, words
 from .text import Normal
 from .tokens import Token
 
 SENTENCE_MARKS = frozenset("。!?！？\n")
 CLAUSE_MARKS = frozenset(",，;；:：()（）[]、")
 HARD_MARKS = frozenset(";；")
-CONTRAST = frozenset(("but", "while", "whereas", "although", "though", "yet", "however", "so"))
-SINGLE_ABBREVIATIONS = frozenset(
-    ("vs", "e.g", "i.e", "dr", "mr", "mrs", "ms", "no", "approx", "st", "ref", "pt", "g", "eg", "ie")
-)
+CONTRAST = words("document.contrast")
+SINGLE_ABBREVIATIONS = words("document.abbreviations")
 
 
 @dataclass(slots=True)

@@ -46,6 +46,16 @@ def test_lost_zeros_and_spreadsheet_dates_are_refused(invented: Any) -> None:
     assert without.refused("procedures_icd") == {"icd_code has lost its leading zero": 1}
 
 
+def test_a_diagnosis_that_lost_its_zero_is_refused(invented: Any) -> None:
+    head = "subject_id,hadm_id,seq_num,icd_code,icd_version\n"
+    titles = "icd_code,icd_version,long_title\n0389,9,Septicemia\n4280,9,Congestive heart failure\n"
+    chart = invented(diagnoses_icd=head + "1,10,1,389,9\n1,10,2,4280,9\n", d_icd_diagnoses=titles)
+    assert chart.refused("diagnoses_icd") == {"icd_code has lost its leading zero": 1}
+    assert [one["code"]["text"] for one in chart.all("Condition", "2150-03-09T12:00:00Z").values()] == [
+        "Congestive heart failure"
+    ]
+
+
 def test_icu_imaging_can_be_found_as_imaging(invented: Any) -> None:
     rows = (
         "1,10,30,5,2150-03-02 01:54:00,2150-03-02 01:55:00,2150-03-02 02:10:00,225459,1,None,,900,Imaging,"
