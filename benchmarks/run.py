@@ -6,9 +6,12 @@ import gc
 import statistics
 import sys
 import tempfile
+from copy import copy
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
 import orjson
 
 import wardround
@@ -30,6 +33,15 @@ from wardround.patients import (
 
 HERE = Path(__file__).resolve().parent
 WEEK = {"subject_id": "bench", "date_from": "2150-06-01", "date_to": "2150-06-07"}
+
+
+class BareEnv(gym.Env[int, int]):
+    """An environment that does nothing: what Gymnasium itself costs."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Seed and return nothing."""
+        super().reset(seed=seed)
+        return 0, {}
 
 
 def tool_call_rows() -> list[Row]:
@@ -84,6 +96,7 @@ def episode_rows() -> list[Row]:
     def call() -> None:
         state.fork().call(gold.tool, gold.arguments)
 
+    bare, bare_words, blank = BareEnv(), "reset of an environment that does nothing", SimpleNamespace(x=1)
     played = Episode(session, chart)
     for gold_call in session.turns[0].gold.calls:
         played.call(gold_call.tool, gold_call.arguments)
@@ -91,9 +104,9 @@ def episode_rows() -> list[Row]:
     answer = session.turns[0].gold.answers[0].get("en")
     return [
         beside("env.step with a tool call", step, call, "Episode.call (both with a fork)"),
-        beside("env.reset, warm", lambda: env.reset(options={"session": session.id}), None),
-        beside("Episode, warm", lambda: Episode(session, chart), None),
-        beside("Episode.fork", episode.fork, None),
+        beside("env.reset, warm", lambda: env.reset(options={"session": session.id}), bare.reset, bare_words),
+        beside("Episode, warm", lambda: Episode(session, chart), bare.reset, bare_words),
+        beside("Episode.fork", episode.fork, lambda: copy(blank), "copying an object with one attribute"),
         beside("answer a turn (scores it)", lambda: played.fork().answer(answer), lambda: played.fork(), "fork alone"),
     ]
 
