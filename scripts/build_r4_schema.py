@@ -18,9 +18,13 @@ import orjson
 
 TYPES = (
     "Patient", "Encounter", "Condition", "Observation", "MedicationRequest", "MedicationAdministration",
-    "MedicationStatement", "ServiceRequest", "Flag", "DiagnosticReport", "DocumentReference", "CarePlan",
-    "AllergyIntolerance", "Procedure", "Immunization", "FamilyMemberHistory", "Communication", "Appointment",
-    "Specimen", "Medication", "Location", "Organization", "Practitioner",
+    "MedicationStatement", "MedicationDispense", "ServiceRequest", "Flag", "DiagnosticReport", "DocumentReference",
+    "CarePlan", "CareTeam", "Goal", "AllergyIntolerance", "Procedure", "Immunization", "FamilyMemberHistory",
+    "Communication", "CommunicationRequest", "Appointment", "Specimen", "ImagingStudy", "Device", "DeviceUseStatement",
+    "DeviceRequest", "ClinicalImpression", "Composition", "List", "Task", "Provenance", "QuestionnaireResponse",
+    "RiskAssessment", "DetectedIssue", "NutritionOrder", "EpisodeOfCare", "RelatedPerson", "ImmunizationRecommendation",
+    "BodyStructure", "Media", "Coverage", "Claim", "ExplanationOfBenefit", "ChargeItem", "SupplyDelivery", "Group",
+    "Medication", "Location", "Organization", "Practitioner", "PractitionerRole",
 )  # fmt: skip
 OUT = Path(__file__).resolve().parents[1] / "patients" / "data" / "r4.json.gz"
 DATES = ("date", "dateTime", "instant")
@@ -45,6 +49,7 @@ def reachable(definitions: dict[str, Any]) -> list[str]:
 def model_of(name: str, properties: dict[str, Any]) -> Any:
     """Return the R4B model of a definition: of the classes whose name fits, the one that shares most fields."""
     root, _, part = name.partition("_")
+    part = part.rstrip("0123456789")  # the schema numbers parts that share a name (ExplanationOfBenefit_Detail1)
     module_name = {"Element": "element"}.get(root, root.lower())
     module = importlib.import_module(f"fhir.resources.R4B.{module_name}")
     fitting = [

@@ -123,8 +123,8 @@ def test_the_subject_decides_whose_a_resource_is(invented_fhir: Import) -> None:
 
 
 def test_types_without_a_place_are_counted(invented_fhir: Import) -> None:
-    result = invented_fhir(PATIENT, {"resourceType": "Claim", "id": "x"}, {"resourceType": "Goal", "id": "y"})
-    assert result.refused("Claim") == result.refused("Goal") == {"a chart has no place for this type": 1}
+    result = invented_fhir(PATIENT, {"resourceType": "Slot", "id": "x"}, {"resourceType": "Schedule", "id": "y"})
+    assert result.refused("Slot") == result.refused("Schedule") == {"a chart has no place for this type": 1}
     claim = next(table for table in result.report.tables if table.table == "Claim")
     assert claim.refused[0].example_row == {"file": "all.ndjson", "line": 2, "text": "Claim/x"}
 
