@@ -10,6 +10,7 @@ from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import validate
 from .importers import import_fhir, import_mimic
+from .inspection import Event, TypeOverview, never_visible, overview, printable, timeline
 from .interview import Fact, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
@@ -36,6 +37,7 @@ __all__ = [
     "DataError",
     "Dialogue",
     "Entry",
+    "Event",
     "ExportReport",
     "Fact",
     "Hits",
@@ -55,6 +57,7 @@ __all__ = [
     "ToolContext",
     "ToolResult",
     "ToolSpec",
+    "TypeOverview",
     "UsageError",
     "ViewFilter",
     "WardroundError",
@@ -70,8 +73,12 @@ __all__ = [
     "load_charts",
     "make_interview",
     "measurements",
+    "never_visible",
+    "overview",
     "parse_instant",
     "parse_period",
+    "printable",
     "run_tool",
+    "timeline",
     "validate",
 ]

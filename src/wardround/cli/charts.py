@@ -1,4 +1,4 @@
-"""`wardround import`, `inspect`, `dump`: charts in, a look at them, and out as FHIR."""
+"""`wardround import`, `dump`: charts in, and out as FHIR."""
 
 from __future__ import annotations
 
@@ -33,11 +33,6 @@ def add(commands: Any) -> None:
     dump.add_argument("--out", required=True, help="a new or empty folder")
     common.add_json(dump)
     dump.set_defaults(run=run_dump)
-
-    inspect = commands.add_parser("inspect", help="what a store holds")
-    inspect.add_argument("charts", help="a built-in set or a store")
-    common.add_json(inspect)
-    inspect.set_defaults(run=run_inspect)
 
 
 def run_import_mimic(args: argparse.Namespace) -> int:
@@ -102,17 +97,3 @@ def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
     print(f"{data['patients']} patients; {counts}; invalid {data['invalid']}")
     print(f"licence {data['licence']}; store hash {data['store_hash']}")
     return 1 if data["invalid"] else 0
-
-
-def run_inspect(args: argparse.Namespace) -> int:
-    """Print what a store holds."""
-    from wardround.patients import load_charts
-
-    with load_charts(args.charts) as store:
-        data = {"patients": len(store.patients()), "store_hash": store.hash, **store.header}
-    if args.json:
-        print_json(data)
-        return 0
-    for name, value in data.items():
-        print(f"{name}: {value}")
-    return 0

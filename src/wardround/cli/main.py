@@ -9,9 +9,9 @@ from pathlib import Path
 
 import wardround
 
-from . import charts, doctor, evaluation, grading, sets
+from . import charts, doctor, evaluation, grading, inspecting, sets
 
-_GROUPS = (evaluation, charts, sets, grading, doctor)
+_GROUPS = (evaluation, charts, inspecting, sets, grading, doctor)
 
 
 def build_parser() -> argparse.ArgumentParser:
