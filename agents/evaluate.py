@@ -14,7 +14,7 @@ import orjson
 import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, load_charts
-from wardround.rubrics import TurnResult, deltas, summarise
+from wardround.rubrics import TurnResult, breakdowns, comparisons, deltas, pass_curve, summarise
 from wardround.sessions import SessionSet, builtin_sets, load_sessions, save_sessions
 
 from . import ray_rollout
@@ -208,7 +208,7 @@ def _calls(record: Record, turn: int) -> int:
 
 
 def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: float | None = None) -> dict[str, Any]:
-    """Return the tables of a run: one row per agent × phrasing × language, Δ per subtype, the run's hash.
+    """Return the tables of a run: a row per agent × phrasing × language, Δ per subtype, paired tests, the run's hash.
 
     Args:
         records: Merged records.
@@ -233,6 +233,8 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
                 "episodes": len(members),
                 "outcomes": _outcomes(members),
                 **summarise(turns),
+                "pass_curve": pass_curve(turns),
+                "breakdowns": breakdowns(turns),
                 "episodes_per_s": episodes_per_s,
             }
         )
@@ -241,6 +243,7 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
         "results": rows,
         "delta": deltas(everything),
         "delta_by_agent": by_agent,
+        "comparisons": [one.as_dict() for one in comparisons(everything)],
         "trajectory_hash": run_hash(records),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .comparing import Comparison, benjamini_hochberg, compare, comparisons, passes, sign_flip
 from .evidence import Evidence, TurnTrace
 from .grade import grade_rows
 from .metrics import (
@@ -69,6 +70,7 @@ __all__ = [
     "CallRecord",
     "Check",
     "ClinicalScoreCheck",
+    "Comparison",
     "Evidence",
     "Forbid",
     "GroundedCheck",
@@ -96,10 +98,13 @@ __all__ = [
     "ValueCheck",
     "Verdict",
     "WriteRecord",
+    "benjamini_hochberg",
     "bootstrap",
     "breakdown",
     "breakdowns",
     "check_answer",
+    "compare",
+    "comparisons",
     "deltas",
     "grade_rows",
     "is_guard",
@@ -110,8 +115,10 @@ __all__ = [
     "pass_hat_k",
     "pass_session",
     "pass_turn",
+    "passes",
     "score",
     "settle",
+    "sign_flip",
     "summarise",
     "validate_spec",
 ]

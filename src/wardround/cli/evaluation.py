@@ -147,10 +147,32 @@ def _print_results(report: dict[str, Any]) -> None:
     ]
     print_table("Rubric score by agent (* sees gold)", _COLUMNS, rows)
     print(_LEGEND)
-    for agent, by_type in report.get("delta_by_agent", {}).items():
-        known = {kind: value for kind, value in by_type.items() if value is not None}
-        if known:
-            print(f"{agent}: implicit − explicit " + ", ".join(f"{kind} {value:+.3f}" for kind, value in known.items()))
+    _print_comparisons(report["comparisons"])
     speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
     if speeds:
         print(f"{speeds[0]:.0f} episodes/s")
+
+
+def _print_comparisons(found: list[dict[str, Any]]) -> None:
+    """Print paired differences; q is p adjusted for how many were tested (Benjamini–Hochberg)."""
+    moved = [one for one in found if one["difference"] or one["p"] < 1]
+    rows = [
+        (
+            one["label"],
+            f"{one['second']} − {one['first']}",
+            one["pairs"],
+            f"{one['difference']:+.3f}",
+            None if one["interval"] is None else "{:+.3f} … {:+.3f}".format(*one["interval"]),
+            _chance(one["p"]),
+            _chance(one["q"]),
+        )
+        for one in moved
+    ]
+    if rows:
+        print_table("The same turns compared", ("turns", "difference", "pairs", "Δ", "95 %", "p", "q"), rows)
+    if len(found) > len(moved):
+        print(f"compared without any difference: {len(found) - len(moved)} (results.json has all)")
+
+
+def _chance(p: float) -> str:
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
