@@ -19,6 +19,7 @@ from .overlay import InvalidResource, Overlay
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
+from .stays import is_hospital_stay
 from .store import ChartStore, StoreWriter
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
 from .tools.registry import TOOLS, find_tool
@@ -70,6 +71,7 @@ __all__ = [
     "import_mimic",
     "interview_problems",
     "interview_stats",
+    "is_hospital_stay",
     "load_charts",
     "make_interview",
     "measurements",

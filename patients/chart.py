@@ -221,10 +221,13 @@ class Snapshot:
         self.view = view
         arrays = chart.index.arrays
         self._visible = (arrays["since"] <= anchor) & (arrays["until"] > anchor)
+        self._parts: dict[str, list[str]] = {}
+        for part, whole, since, until in chart.index.parents:
+            if since <= anchor < until:
+                self._parts.setdefault(whole, []).append(part)
         if view is not None and view.encounters:
-            numbers = chart.index.encounter_numbers
-            hidden = [numbers[name] for name in view.encounters if name in numbers]
-            self._visible &= ~np.isin(arrays["encounter"], hidden)
+            hidden = [name for encounter in view.encounters for name in self.encounters_of(encounter)]
+            self._visible &= ~np.isin(arrays["encounter"], self._encounter_numbers(hidden))
         self._hidden_types = frozenset(view.types if view else ())
         self._sections = frozenset(fold(title) for title in (view.sections if view else ()))
         self._columns: dict[str, _Columns] = {}
@@ -275,6 +278,21 @@ class Snapshot:
         found = [table[number] for number in np.unique(concepts).tolist()]
         return tuple(sorted(found, key=lambda one: (one[0].casefold(), one[0], *one[2])))
 
+    def encounters_of(self, encounter: str) -> tuple[str, ...]:
+        """Return an encounter and what was known at the anchor to be part of it: its ICU stays, its ED stay."""
+        found = {encounter: None}
+        waiting = [encounter]
+        while waiting:
+            for part in self._parts.get(waiting.pop(), ()):
+                if part not in found:  # a record may go round in circles
+                    found[part] = None
+                    waiting.append(part)
+        return tuple(found)
+
+    def _encounter_numbers(self, encounters: Iterable[str]) -> list[int]:
+        numbers = self.chart.index.encounter_numbers
+        return [numbers[name] for name in encounters if name in numbers]
+
     def search(self, query: Search) -> Hits:
         """Return what was known at the anchor and answers the query, newest first, ties by id."""
         columns = self._of(query.type)
@@ -283,7 +301,9 @@ class Snapshot:
     def _select(self, columns: _Columns, query: Search) -> Array:
         masks = []
         if query.encounter is not None:
-            masks.append(columns.encounter == self.chart.index.encounter_numbers.get(query.encounter, -1))
+            wanted = self._encounter_numbers(self.encounters_of(query.encounter))
+            one = len(wanted) == 1
+            masks.append(columns.encounter == wanted[0] if one else np.isin(columns.encounter, wanted))
         if query.category is not None:
             masks.append(self._category_mask(columns, query.category))
         if query.status is not None:

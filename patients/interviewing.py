@@ -20,7 +20,7 @@ from .elements import age_at, tail
 from .interview import Fact, FactKind, Interview, InterviewTool, Level, Persona, Reply, Words
 from .resource import rank_of
 from .rng import Stream
-from .search import Search
+from .stays import is_hospital_stay
 from .voice import Pair, Voice, pairs, voice_data
 
 SIMULATED = "simulated"
@@ -113,8 +113,7 @@ def _begins(code: str, prefix: str, ten: bool) -> bool:
 
 def _icd_codes(snapshot: Snapshot) -> list[tuple[str, bool, str]]:
     """Return (key, whether ICD-10, code without dots), the newest stay first and in it the principal diagnosis."""
-    newest = snapshot.search(Search("Encounter")).entries(0, 1)
-    stay = newest[0].id if newest else None
+    stay = next((one["id"] for one in snapshot.resources("Encounter") if is_hospital_stay(one)), None)
     found = []
     for place, condition in enumerate(snapshot.resources("Condition")):
         elsewhere = tail(condition.get("encounter")) != stay

@@ -356,6 +356,7 @@ def _assemble(patient_id: str, licence: str, packed: list[Form], counts: dict[st
         "statuses": list(statuses.numbers),
         "categories": [list(words) for words in categories.numbers],
         "counts": counts,
+        "parents": _parents(packed),
     }
     text = orjson.dumps(names)
     arrays = b"".join(np.array(columns[name], dtype=kind).tobytes() for name, kind in ARRAYS)
@@ -365,6 +366,17 @@ def _assemble(patient_id: str, licence: str, packed: list[Form], counts: dict[st
     return PackedChart(
         patient_id, licence, body_hash(bytes(digests)), index, rows, tuple(frames), bytes(digests), counts, check
     )
+
+
+def _parents(packed: list[Form]) -> list[tuple[str, str, Instant, Instant]]:
+    """Return which encounter is part of which, and from when until when that was known."""
+    found = []
+    for form in packed:
+        if form.type == "Encounter" and b'"partOf"' in form.body:
+            whole = tail(load(form.body).get("partOf"))
+            if whole is not None:
+                found.append((form.id, whole, form.since, form.until))
+    return found
 
 
 def frame_digest(raw: bytes) -> bytes:
@@ -390,7 +402,7 @@ class Index:
     """An opened index: the arrays and the names their numbers stand for."""
 
     __slots__ = (
-        "arrays", "categories", "concepts", "counts", "encounter_numbers", "ids", "spans", "statuses",
+        "arrays", "categories", "concepts", "counts", "encounter_numbers", "ids", "parents", "spans", "statuses",
     )  # fmt: skip
 
     def __init__(self, packed: bytes) -> None:
@@ -409,6 +421,7 @@ class Index:
         self.statuses: list[str | None] = names["statuses"]
         self.categories: list[list[str]] = names["categories"]
         self.counts: dict[str, int] = names["counts"]
+        self.parents: list[tuple[str, str, Instant, Instant]] = [tuple(entry) for entry in names.get("parents", ())]
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         at, count = 8 + size, len(self.ids)
         for name, kind in ARRAYS:

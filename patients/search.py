@@ -21,7 +21,7 @@ class Search:
 
     type: str
     encounter: str | None = None
-    """Encounter id."""
+    """Encounter id; what hangs on an ICU or ED stay that is part of it is found too."""
     category: str | None = None
     """Code or words of a category (an Encounter's class)."""
     status: str | None = None

@@ -21,6 +21,7 @@ from wardround.patients import (
     Snapshot,
     Stream,
     UsageError,
+    is_hospital_stay,
     make_interview,
     parse_instant,
 )
@@ -155,11 +156,11 @@ def _anchors(
 
 
 def _stays(chart: Chart) -> list[tuple[str, Instant, Instant]]:
-    """Return the closed encounters of a chart as (id, start, end), as known in the end."""
+    """Return the closed hospital stays of a chart as (id, start, end), as known in the end."""
     stays = []
     for resource in chart.at(NEVER - 1).resources("Encounter"):
         period = resource.get("period", {})
-        if "start" in period and "end" in period:
+        if is_hospital_stay(resource) and "start" in period and "end" in period:
             stays.append((str(resource["id"]), parse_instant(period["start"]), parse_instant(period["end"])))
     return stays
 

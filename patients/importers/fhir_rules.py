@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 
 from wardround.patients.resource import SITE
+from wardround.patients.stays import ENCOUNTER_KIND as ENCOUNTER_KIND
 
-ENCOUNTER_KIND = f"{SITE}/CodeSystem/encounter-kind"
 SOURCE_CLASS = f"{SITE}/StructureDefinition/source-class"
 MEDICATION_RESOURCE = f"{SITE}/StructureDefinition/medication-resource"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wardround.patients.search import Search
+from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant, parse_period
 
@@ -15,7 +16,7 @@ from .render import Page, render
 from .spec import ToolContext, ToolResult
 
 _LISTED = 10
-"""Encounter ids named when a wrong one was asked for."""
+"""Hospital stays named when a wrong one was asked for."""
 
 
 def patient(context: ToolContext, arguments: args.PatientRead, given: dict[str, Any]) -> ToolResult:
@@ -192,9 +193,10 @@ def _not_imported(kind: str) -> str:
 
 
 def _unknown_stay(context: ToolContext, tool: str, stay: str, given: dict[str, Any]) -> ToolResult:
-    hits = context.record.search(Search("Encounter"))
-    known = ", ".join(f"`{entry.id}`" for entry in hits.entries(0, _LISTED))
-    more = f" and {hits.total - _LISTED} more" if hits.total > _LISTED else ""
+    entries = context.record.search(Search("Encounter")).entries()
+    stays = [entry.id for entry in entries if is_hospital_stay(entry.resource())]
+    known = ", ".join(f"`{name}`" for name in stays[:_LISTED])
+    more = f" and {len(stays) - _LISTED} more" if len(stays) > _LISTED else ""
     text = (
         f"Refused: {tool}: argument `hadm_id` = `{clip(stay, 40)}` is no stay of this patient. "
         f"Known stays, newest first: {known or 'none'}{more}."
