@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .actions import ParsedAction, parse_action
     from .episode import ENV_ID, TRAJECTORY_FORMAT, Episode
+    from .grading import grade_answer
     from .registration import make, register
     from .replay import replay
     from .settings import Settings
@@ -28,6 +29,7 @@ __all__ = [
     "Settings",
     "Unicode",
     "WardEnv",
+    "grade_answer",
     "make",
     "parse_action",
     "register",
@@ -44,6 +46,7 @@ _HOMES = {
     "Settings": "settings",
     "Unicode": "spaces",
     "WardEnv": "ward",
+    "grade_answer": "grading",
     "make": "registration",
     "parse_action": "actions",
     "register": "registration",

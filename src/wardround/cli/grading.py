@@ -1,24 +1,114 @@
-"""`wardround grade`: the text checks on labelled rows."""
+"""`wardround grade`: one answer against a session's turn, explained; or the text checks on labelled rows."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 from typing import Any
 
 from . import common
 from .output import print_json, print_table
 
+_ANSWER_BYTES = 1 << 20
+
 
 def add(commands: Any) -> None:
     """Add the commands of this group."""
-    grade = commands.add_parser("grade", help="judge labelled rows with the checks")
-    grade.add_argument("--rows", required=True, metavar="FILE", help="JSONL in the grading format")
+    grade = commands.add_parser(
+        "grade",
+        help="grade one answer against a session's turn, or labelled rows with the checks",
+        description="`grade SESSION --turn N` reads an answer from standard input or --answer and explains its grade.",
+    )
+    grade.add_argument("session", nargs="?", default=None, help="id of a session of the set")
+    grade.add_argument("--turn", type=common.positive, default=None, metavar="N", help="turn of the session, from 1")
+    grade.add_argument("--answer", default="-", metavar="FILE", help="the answer's file (default: standard input)")
+    grade.add_argument("--sessions", default="ward", help="a built-in set or a JSONL file (default ward)")
+    grade.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
+    grade.add_argument("--language", choices=("en", "zh"), default="en")
+    grade.add_argument("--phrasing", choices=("implicit", "explicit"), default="implicit")
+    grade.add_argument(
+        "--calls",
+        choices=("gold", "none"),
+        default="gold",
+        help="make the turn's gold look-ups and orders before the answer (default), or none",
+    )
+    grade.add_argument("--rows", default=None, metavar="FILE", help="JSONL in the grading format, instead of a session")
     common.add_json(grade)
     grade.set_defaults(run=run_grade)
 
 
 def run_grade(args: argparse.Namespace) -> int:
-    """Grade rows; exit code 1 where a verdict is not the label."""
+    """Grade; exit code 1 where an item fails or a verdict is not the label."""
+    from wardround.patients import UsageError
+
+    if (args.rows is None) == (args.session is None):
+        raise UsageError("give either a session and --turn, or --rows FILE")
+    if args.rows is not None:
+        return _rows(args)
+    if args.turn is None:
+        raise UsageError(f"say which turn of `{args.session}`: --turn N, from 1")
+    return _answer(args)
+
+
+def _answer(args: argparse.Namespace) -> int:
+    from wardround.envs import grade_answer
+    from wardround.patients import load_charts
+    from wardround.sessions import load_sessions
+
+    sessions = load_sessions(args.sessions)
+    session = sessions.get(args.session)
+    with load_charts(args.charts or args.sessions) as store:
+        data = grade_answer(
+            session,
+            store.chart(session.chart.patient),
+            args.turn - 1,
+            _read(args.answer),
+            language=args.language,
+            phrasing=args.phrasing,
+            calls=args.calls,
+        )
+    if args.json:
+        print_json(data)
+    else:
+        _tell(data)
+    return 0 if all(item["verdict"] == "pass" for item in data["items"]) else 1
+
+
+def _read(source: str) -> str:
+    from wardround.patients import UsageError
+
+    with sys.stdin.buffer if source == "-" else Path(source).open("rb") as stream:
+        raw = stream.read(_ANSWER_BYTES + 1)
+    where = "standard input" if source == "-" else f"`{source}`"
+    if len(raw) > _ANSWER_BYTES:
+        raise UsageError(f"{where} is longer than an answer can be ({_ANSWER_BYTES} bytes)")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{where} is not UTF-8 (byte {fault.start}); save the answer as UTF-8") from fault
+
+
+def _tell(data: dict[str, Any]) -> None:
+    from wardround.patients import printable
+
+    print(f"{data['session']}, turn {data['turn']} ({data['task']}): {printable(data['query'])}")
+    print(f"answer: {printable(data['answer']) or '(empty)'}\n")
+    for item in data["items"]:
+        mark = {"pass": "✓", "fail": "✗"}.get(item["verdict"], "?")
+        kind = f"{item['kind']}{', guard' if item['guard'] else ''}"
+        print(f"{mark} {item['id']} [{kind}] {item['text']}")
+        print(f"    {item['verdict']}: {printable(item['reason'])}")
+        if item["words"]:
+            print("    rests on: " + " | ".join(f"“{printable(words)}”" for words in item["words"]))
+        if item["resources"]:
+            print("    record: " + ", ".join(item["resources"]))
+    for note in data["notes"]:
+        print(f"rule: {printable(note)}")
+    print(f"\nreward {data['reward']:.3f} (plain share {data['r_plain']:.3f}): {data['explained']}")
+
+
+def _rows(args: argparse.Namespace) -> int:
     from wardround.rubrics import grade_rows
 
     report = grade_rows(args.rows)
