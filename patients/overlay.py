@@ -1,50 +1,57 @@
-"""An episode's own writes on top of a snapshot: visible at once, to this episode only."""
+"""An episode's own writes on top of a snapshot: visible at once, to this episode only.
+
+Every write is a version. A resource the episode created begins at version 1; a change of a resource of the chart is
+its next version, which hides the chart's own form from every read, search and count. Older versions are kept.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import orjson
 
 from .chart import Entry, Snapshot
-from .elements import document_text
-from .errors import WardroundError
-from .fhir import validate
-from .packing import Attributes, attributes, fold
-from .resource import KNOWN_AT, SITE, Resource, dump, instant_text, load
-from .rows import compact_row
-from .search import Hits, MergedHits, Search, asks_concept, concept_matches
-from .times import NEVER
+from .errors import DataError, UsageError, WardroundError
+from .fhir import check
+from .packing import fold
+from .resource import Resource, dump, load
+from .search import Hits, MergedHits, Search
+from .versions import (
+    InvalidResource,
+    Write,
+    hashable,
+    make_version,
+    matches,
+    next_version,
+    place_of,
+    stamped,
+    underived,
+)
+from .workspace import Workspace
 
-SEQUENCE = f"{SITE}/StructureDefinition/write-sequence"
-"""Extension on what an episode wrote: the number of the write, from 1."""
-
-
-class InvalidResource(WardroundError):  # noqa: N818 - it says what the resource is
-    """A write that is not valid FHIR R4: nothing was stored. `problems` says what is wrong."""
-
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("; ".join(problems))
-        self.problems = problems
-
-
-class Write(NamedTuple):
-    """One write: the entry and what searches ask of it."""
-
-    entry: Entry
-    attributes: Attributes
+__all__ = ["InvalidResource", "Overlay", "Write"]
 
 
 class Overlay:
-    """A snapshot plus the writes of one episode. Reads and searches as a Snapshot does."""
+    """A snapshot plus the writes of one episode. Reads and searches as a Snapshot does.
 
-    __slots__ = ("__dict__", "_writes", "snapshot")
+    Args:
+        snapshot: The chart as of the anchor.
+        writes: Versions written, in order.
+        workspace: The episode's files.
+    """
 
-    def __init__(self, snapshot: Snapshot, writes: tuple[Write, ...] = ()) -> None:
+    __slots__ = ("__dict__", "_workspace", "_writes", "snapshot")
+
+    def __init__(self, snapshot: Snapshot, writes: tuple[Write, ...] = (), workspace: Workspace | None = None) -> None:
         self.snapshot = snapshot
         self._writes = writes
+        self._workspace = workspace
 
     @property
     def anchor(self) -> int:
@@ -58,11 +65,46 @@ class Overlay:
 
     @property
     def writes(self) -> tuple[Entry, ...]:
-        """What the episode wrote, in order."""
-        return tuple(write.entry for write in self._writes)
+        """Every version the episode wrote, in order (a changed resource appears once a version)."""
+        return tuple([write.entry for write in self._writes])
+
+    @property
+    def version(self) -> int:
+        """Number of versions written so far: two equal versions of one overlay show the same record."""
+        return len(self._writes)
+
+    def own(self, kind: str) -> Sequence[Write]:
+        """Return the current version of every resource of a type that the episode wrote, in order of first write."""
+        return self._by_type.get(kind, ()) if self._writes else ()
+
+    def hidden(self, kind: str) -> tuple[int, ...]:
+        """Return the places in the chart's index of the forms that newer versions hide, ascending."""
+        if not self._writes:
+            return ()
+        return tuple(sorted(write.base.position for write in self.own(kind) if write.base is not None))
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """Keys of the chart resources that a newer version hides."""
+        if not self._writes:
+            return frozenset()
+        return frozenset(key for key, write in self._latest.items() if write.base is not None)
+
+    def wrote(self, key: str) -> bool:
+        """Tell whether what is served under a key is this episode's own version."""
+        return bool(self._writes) and key in self._latest
+
+    def versions(self, key: str) -> tuple[Entry, ...]:
+        """Return all versions of a resource, oldest first, the chart's form included; empty where there is none."""
+        mine = [write for write in self._writes if write.entry.key == key]
+        kind, _, identity = key.partition("/")
+        base = mine[0].base if mine else self.snapshot.read(kind, identity)
+        return (*([] if base is None else [base]), *(write.entry for write in mine))
+
+    # -- writing ---------------------------------------------------------------------------------------------------
 
     def create(self, resource: Resource, *, valid: bool = False) -> Entry:
-        """Write a resource: it gets the next id (`new-1`), version 1, the anchor's instant and its sequence number.
+        """Write a new resource: it gets the next id (`new-1`), version 1, the anchor's instant and its number.
 
         Args:
             resource: A resource without id; it is not changed.
@@ -72,37 +114,99 @@ class Overlay:
             InvalidResource: It is not valid R4; nothing was stored.
         """
         number = len(self._writes) + 1
-        stamped = self._stamped(resource, number)
-        body = dump(stamped)
-        if not valid and (problems := validate(body)):
-            raise InvalidResource(problems)
-        plain = load(body)
-        marks = attributes(plain)
-        first = marks.first if marks.time is not None else self.anchor
-        row = compact_row(plain, marks.time)
-        entry = Entry(plain["resourceType"], plain["id"], first, body=body, row=row)
-        self._writes = (*self._writes, Write(entry, marks._replace(first=first)))
-        self.__dict__.clear()
-        return entry
+        kind = resource.get("resourceType")
+        identity = f"new-{number}"
+        while isinstance(kind, str) and self.snapshot.read(kind, identity) is not None:  # a chart may use such ids
+            identity += "-1"
+        made = stamped(resource, (kind, identity), "1", self.anchor, number)
+        return self._write(made, None, created=True, valid=valid)
 
-    def _stamped(self, resource: Resource, number: int) -> Resource:
-        now = instant_text(self.anchor)
-        meta = resource.get("meta", {})
-        marks = [mark for mark in meta.get("extension", ()) if mark.get("url") not in (KNOWN_AT, SEQUENCE)]
-        marks += [{"url": KNOWN_AT, "valueInstant": now}, {"url": SEQUENCE, "valuePositiveInt": number}]
-        meta = {**meta, "versionId": "1", "lastUpdated": now, "extension": marks}
-        rest = {key: value for key, value in resource.items() if key not in ("resourceType", "id", "meta")}
-        return {"resourceType": resource.get("resourceType"), "id": f"new-{number}", "meta": meta, **rest}
+    def update(self, key: str, changes: Mapping[str, Any], *, valid: bool = False) -> Entry:
+        """Write the next version of a resource of the chart or of this episode, with some elements changed.
+
+        Args:
+            key: `Type/id` of a resource that this episode can read.
+            changes: Top-level elements with their new values; None takes one out. A status that changes loses the
+                tag of a derived one.
+            valid: The caller validated the result already.
+
+        Raises:
+            UsageError: There is no such resource, or `changes` holds resourceType, id or meta.
+            InvalidResource: The new version is not valid R4; nothing was stored.
+        """
+        if fixed := {"resourceType", "id", "meta"} & changes.keys():
+            raise UsageError(f"`{'`, `'.join(sorted(fixed))}` of {key} cannot be changed; leave them out of `changes`")
+        current = self._current(key)
+        changed = {name: value for name, value in {**current.resource(), **changes}.items() if value is not None}
+        return self._revise(current, changed, valid=valid)
+
+    def replace(self, key: str, resource: Resource, *, valid: bool = False) -> Entry:
+        """Write the next version of a resource as a whole (the PUT of FHIR).
+
+        Args:
+            key: `Type/id` of a resource that this episode can read.
+            resource: The whole new resource; its type and, where given, its id are those of the key.
+            valid: The caller validated it already.
+
+        Raises:
+            UsageError: There is no such resource, or `resource` is another one.
+            InvalidResource: It is not valid R4; nothing was stored.
+        """
+        current = self._current(key)
+        if resource.get("resourceType") != current.type or resource.get("id", current.id) != current.id:
+            given = f"{resource.get('resourceType')}/{resource.get('id')}"
+            raise UsageError(f"`{given}` cannot be a version of `{key}`; give its type and id")
+        return self._revise(current, resource, valid=valid)
+
+    def _current(self, key: str) -> Entry:
+        kind, _, identity = key.partition("/")
+        found = self.read(kind, identity)
+        if found is None:
+            raise UsageError(f"there is no `{key}` to change; use the key of a resource that can be read")
+        return found
+
+    def _revise(self, current: Entry, resource: Resource, *, valid: bool) -> Entry:
+        before = current.resource()
+        if resource.get("status") != before.get("status"):
+            resource = underived(resource)
+        key = (current.type, current.id)
+        made = stamped(resource, key, next_version(before), self.anchor, len(self._writes) + 1)
+        written = self._latest.get(current.key) if self._writes else None
+        return self._write(made, current if written is None else written.base, created=False, valid=valid)
+
+    def _write(self, made: Resource, base: Entry | None, *, created: bool, valid: bool) -> Entry:
+        body = dump(made)
+        plain = orjson.loads(body)
+        if not valid and (problems := check(plain, strict=True)):
+            raise InvalidResource(problems)
+        exact = load(body) if _INEXACT.search(body) else plain
+        write = make_version(self.snapshot, body, exact, base, created=created)
+        self._writes = (*self._writes, write)
+        self.__dict__.clear()
+        return write.entry
+
+    # -- files -----------------------------------------------------------------------------------------------------
+
+    @property
+    def workspace(self) -> Workspace:
+        """The episode's files. Immutable: set the next one to change them."""
+        return self._workspace if self._workspace is not None else _NO_FILES
+
+    @workspace.setter
+    def workspace(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.__dict__.pop("state_hash", None)
+
+    # -- reading ---------------------------------------------------------------------------------------------------
 
     def imported(self, kind: str) -> bool:
         """Tell whether resources of a type exist at all: imported, or written by this episode."""
-        return self.snapshot.imported(kind) or any(write.entry.type == kind for write in self._writes)
+        return self.snapshot.imported(kind) or bool(self.own(kind))
 
     def read(self, kind: str, identity: str) -> Entry | None:
-        """Return a resource of this episode or of the chart; None where there is none."""
-        for write in self._writes:
-            if write.entry.id == identity and write.entry.type == kind:
-                return write.entry
+        """Return a resource of this episode or of the chart, its newest version; None where there is none."""
+        if self._writes and (write := self._latest.get(f"{kind}/{identity}")) is not None:
+            return write.entry
         return self.snapshot.read(kind, identity)
 
     def resources(self, kind: str) -> list[Resource]:
@@ -111,69 +215,152 @@ class Overlay:
 
     def count(self, kind: str) -> int:
         """Return how many resources of a type there are."""
-        return self.snapshot.count(kind) + sum(1 for write in self._writes if write.entry.type == kind)
+        return self.snapshot.count(kind) + sum(1 for write in self.own(kind) if write.base is None)
 
     def names(self, kind: str, category: str | None = None) -> tuple[str, ...]:
         """Return the distinct names that resources of a type carry, in alphabetical order."""
-        found = set(self.snapshot.names(kind, category))
-        for write in self._writes:
-            if write.entry.type == kind and (category is None or fold(category) in write.attributes.categories):
-                found.add(write.attributes.concept[0])
-        return tuple(sorted(found - {""}, key=lambda name: (name.casefold(), name)))
+        if not self.own(kind):
+            return self.snapshot.names(kind, category)
+        found = {name for name, _, _ in self.concepts(kind, category)} - {""}
+        return tuple(sorted(found, key=lambda name: (name.casefold(), name)))
+
+    def concepts(self, kind: str, category: str | None = None) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
+        """Return the distinct concepts of resources of a type: name, folded names, codes; ordered by name."""
+        own = self.own(kind)
+        if not own:
+            return self.snapshot.concepts(kind, category)
+        index = self.snapshot.chart.index
+        shown = self._shown(self.snapshot.search(Search(kind, category=category))).positions
+        numbers = np.unique(index.arrays["concept"][shown]).tolist()
+        found = dict.fromkeys(hashable(index.concepts[number]) for number in numbers)
+        for write in own:
+            if category is None or fold(category) in write.attributes.categories:
+                found[write.attributes.concept] = None
+        return tuple(sorted(found, key=lambda one: (one[0].casefold(), one[0], *one[2])))
 
     def search(self, query: Search) -> Hits:
-        """Return what answers the query, newest first; of equal times the latest write, then chart ids."""
+        """Return what answers the query, newest first; of equal times the latest new resource, then the chart's order.
+
+        A new version of a chart resource stands where the chart's form stood, unless its date changed.
+        """
         hits = self.snapshot.search(query)
-        own = [write for write in self._writes if write.entry.type == query.type and _matches(write, query)]
+        own = self.own(query.type)
         if not own:
             return hits
-        own.reverse()
-        own.sort(key=lambda write: -write.entry.first)
+        hits = self._shown(hits)
+        found = [
+            (place_of(write, order), write.entry)
+            for order, write in enumerate(own)
+            if matches(write, query, self.snapshot)
+        ]
+        if not found:
+            return hits
         dates = -self.snapshot.chart.index.arrays["first"][hits.positions]
-        return MergedHits(hits, [(int(np.searchsorted(dates, -write.entry.first)), write.entry) for write in own])
+        merged = []
+        for (date, in_place, place), entry in sorted(found, key=lambda one: one[0]):
+            before = np.searchsorted(hits.positions, place) if in_place else np.searchsorted(dates, date)
+            merged.append((int(before), entry))
+        return MergedHits(hits, merged)
+
+    def _shown(self, hits: Hits) -> Hits:
+        """Return hits of the snapshot without the forms that newer versions hide."""
+        hidden = self.hidden(hits.type)
+        if not hidden:
+            return hits
+        return Hits(hits.snapshot, hits.type, hits.positions[np.isin(hits.positions, hidden, invert=True)])
 
     def fork(self) -> Overlay:
         """Return a copy whose writes go their own way."""
-        return Overlay(self.snapshot, self._writes)
+        return Overlay(self.snapshot, self._writes, self._workspace)
+
+    @cached_property
+    def _latest(self) -> dict[str, Write]:
+        """The newest version of every resource written, by key, in order of first write."""
+        return {write.entry.key: write for write in self._writes}
+
+    @cached_property
+    def _by_type(self) -> dict[str, tuple[Write, ...]]:
+        found: dict[str, list[Write]] = {}
+        for write in self._latest.values():
+            found.setdefault(write.entry.type, []).append(write)
+        return {kind: tuple(writes) for kind, writes in found.items()}
+
+    # -- state -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def state_hash(self) -> str:
-        """Hash of chart, anchor, view and writes."""
+        """Hash of chart, anchor, view, every version written in order, and the files as they are."""
         snapshot = self.snapshot
         state = blake2b(f"{snapshot.chart.hash} {snapshot.anchor} {snapshot.view!r}".encode(), digest_size=16)
         for write in self._writes:
             state.update(len(write.entry.body).to_bytes(8, "little") + write.entry.body)
+        if self._workspace:
+            state.update(self._workspace.digest)
         return state.hexdigest()
 
+    @property
+    def log(self) -> list[dict[str, str]]:
+        """The write log as plain JSON: every version in order, then the files; `replay` makes the state again."""
+        steps = [
+            {"op": "create" if write.created else "update", "key": entry.key, "body": entry.body.decode()}
+            for write in self._writes
+            for entry in (write.entry,)
+        ]
+        return steps + [{"op": "file", "path": path, "text": text} for path, text in self.workspace.items()]
+
+    @classmethod
+    def replay(cls, snapshot: Snapshot, log: Iterable[Mapping[str, Any]]) -> Overlay:
+        """Make an overlay again from its write log.
+
+        Args:
+            snapshot: Of the same chart, anchor and view.
+            log: As `log` gave it, perhaps through JSON.
+
+        Raises:
+            DataError: A step is not one that this snapshot and the steps before it allow.
+        """
+        overlay = cls(snapshot)
+        for number, step in enumerate(log, start=1):
+            try:
+                overlay._repeat(step)
+            except (KeyError, TypeError, AttributeError, ValueError, WardroundError) as fault:
+                raise DataError(f"write log, step {number}: {fault!s}; give the log and chart of one run") from fault
+        return overlay
+
+    def _repeat(self, step: Mapping[str, Any]) -> None:
+        op, key = step["op"], step["key" if step["op"] != "file" else "path"]
+        if op == "file":
+            self.workspace = self.workspace.write(key, step["text"])
+            return
+        if op not in ("create", "update"):
+            raise DataError(f"`op` is `{op}`, expected create, update or file")
+        body = step["body"].encode()
+        resource = load(body)
+        trial = Overlay(self.snapshot, self._writes)
+        entry = trial.create(resource) if op == "create" else trial.replace(key, resource)
+        if entry.key != key or entry.resource() != resource:
+            raise DataError(f"`{key}` is not what this record makes of it")
+        base = trial._writes[-1].base  # the bytes as logged: a number may be written in several ways
+        again = make_version(self.snapshot, body, resource, base, created=op == "create")
+        self._writes = (*self._writes, again)
+        self.__dict__.clear()
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.snapshot, tuple(write.entry.body for write in self._writes))
+        marks = tuple((write.entry.body, write.base is not None, write.created) for write in self._writes)
+        return _restore, (self.snapshot, marks, self._workspace)
 
 
-def _restore(snapshot: Snapshot, bodies: tuple[bytes, ...]) -> Overlay:
+_NO_FILES = Workspace()
+_INEXACT = re.compile(rb"[0-9][.eE][0-9+-]|[0-9]{16}")
+"""Where JSON may hold a number that a float does not keep; bodies without one need no exact parser."""
+
+
+def _restore(
+    snapshot: Snapshot, marks: tuple[tuple[bytes, bool, bool], ...], workspace: Workspace | None = None
+) -> Overlay:
     writes = []
-    for body in bodies:
+    for body, of_chart, created in marks:
         plain = load(body)
-        marks = attributes(plain)
-        first = marks.first if marks.time is not None else snapshot.anchor
-        entry = Entry(plain["resourceType"], plain["id"], first, body=body, row=compact_row(plain, marks.time))
-        writes.append(Write(entry, marks._replace(first=first)))
-    return Overlay(snapshot, tuple(writes))
-
-
-def _matches(write: Write, query: Search) -> bool:
-    marks = write.attributes
-    last = marks.last if marks.time is not None else NEVER
-    return not (
-        (query.encounter is not None and marks.encounter != query.encounter)
-        or (query.category is not None and fold(query.category) not in marks.categories)
-        or (query.status is not None and marks.status != query.status)
-        or (asks_concept(query) and not concept_matches(marks.concept, query))
-        or (query.date_from is not None and last <= query.date_from)
-        or (query.date_to is not None and marks.first >= query.date_to)
-        or (query.keyword is not None and not _has_keyword(write.entry, query.keyword))
-    )
-
-
-def _has_keyword(entry: Entry, keyword: str) -> bool:
-    wanted = fold(keyword)
-    return bool(wanted) and wanted in fold(document_text(load(entry.body)) or "")
+        base = snapshot.read(plain["resourceType"], plain["id"]) if of_chart else None
+        writes.append(make_version(snapshot, body, plain, base, created=created))
+    return Overlay(snapshot, tuple(writes), workspace)

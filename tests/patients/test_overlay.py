@@ -7,9 +7,21 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from wardround.patients import ChartBuilder, InvalidResource, Overlay, Search, parse_instant, validate
+from wardround.patients import (
+    ChartBuilder,
+    DataError,
+    InvalidResource,
+    Overlay,
+    Search,
+    UsageError,
+    parse_instant,
+    validate,
+)
 from wardround.patients.resource import decimal, known_at
+from wardround.patients.workspace import FileRefused
 
 NOW = parse_instant("2180-05-03T12:00:00Z")
 SUBJECT = {"reference": "Patient/p"}
@@ -149,3 +161,189 @@ def test_reads_what_the_chart_has(overlay: Overlay) -> None:
     entry = overlay.read("Observation", "na")
     assert entry is not None and overlay.read("Observation", "nope") is None
     assert overlay.read("Flag", "na") is None
+
+
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+
+def ids(overlay: Overlay, **query: Any) -> list[str]:
+    return [entry.id for entry in overlay.search(Search("MedicationRequest", **query)).entries()]
+
+
+def test_a_change_of_the_chart_is_the_next_version_in_its_place(overlay: Overlay) -> None:
+    statuses = {entry.id: entry.resource()["status"] for entry in overlay.search(Search("MedicationRequest")).entries()}
+    changed = overlay.update("MedicationRequest/w2", {"status": "on-hold"})
+    resource = changed.resource()
+    assert (resource["meta"]["versionId"], resource["status"]) == ("2", "on-hold")
+    assert resource["meta"]["lastUpdated"] == "2180-05-03T12:00:00Z" and known_at(resource) == NOW
+    assert validate(changed.body) == []
+    assert overlay.read("MedicationRequest", "w2") is changed
+    assert ids(overlay) == ["w3", "w2", "w1"]
+    assert ids(overlay, status="on-hold") == ["w2"]
+    assert "w2" not in ids(overlay, status=statuses["w2"])
+    assert (overlay.count("MedicationRequest"), overlay.names("MedicationRequest")) == (3, ("Warfarin",))
+    assert [one["status"] for one in overlay.resources("MedicationRequest")].count("on-hold") == 1
+    assert overlay.wrote("MedicationRequest/w2") and overlay.replaced == {"MedicationRequest/w2"}
+    assert overlay.snapshot.read("MedicationRequest", "w2").resource()["status"] == statuses["w2"]  # type: ignore[union-attr]
+    old, new = overlay.versions("MedicationRequest/w2")
+    assert old.resource()["status"] == statuses["w2"] and new is changed
+
+
+def test_a_changed_status_is_no_longer_derived(overlay: Overlay) -> None:
+    tags = overlay.snapshot.read("MedicationRequest", "w1").resource()["meta"].get("tag", [])  # type: ignore[union-attr]
+    assert [tag["code"] for tag in tags] == ["derived-status"]
+    assert (
+        "tag"
+        not in overlay.update("MedicationRequest/w1", {"note": [{"text": "x"}], "status": "stopped"}).resource()["meta"]
+    )
+    kept = overlay.update("MedicationRequest/w2", {"note": [{"text": "x"}]}).resource()
+    assert kept["meta"]["tag"] == tags
+
+
+def test_own_resources_are_versioned_too(overlay: Overlay) -> None:
+    overlay.create(order())
+    overlay.create(order("Digoxin"))
+    overlay.update("MedicationRequest/new-1", {"status": "cancelled", "intent": "order"})
+    entry = overlay.update("MedicationRequest/new-1", {"status": "draft", "authoredOn": None})
+    resource = entry.resource()
+    assert (resource["meta"]["versionId"], resource["status"], "authoredOn" in resource) == ("3", "draft", False)
+    assert [mark["valuePositiveInt"] for mark in resource["meta"]["extension"] if "valuePositiveInt" in mark] == [4]
+    assert ids(overlay) == ["new-2", "new-1", "w3", "w2", "w1"]
+    assert [one.resource()["status"] for one in overlay.versions("MedicationRequest/new-1")] == [
+        "active",
+        "cancelled",
+        "draft",
+    ]
+    assert (len(overlay.writes), overlay.version, overlay.count("MedicationRequest")) == (4, 4, 5)
+    assert [write.entry.id for write in overlay.own("MedicationRequest")] == ["new-1", "new-2"]
+    assert overlay.hidden("MedicationRequest") == () and overlay.replaced == frozenset()
+
+
+def test_pages_of_hits_with_versions_among_them(overlay: Overlay) -> None:
+    overlay.update("MedicationRequest/w2", {"status": "on-hold"})
+    overlay.create(order(dispenseRequest={"validityPeriod": {"start": "2180-05-02T08:00:00Z"}}))
+    overlay.update("MedicationRequest/w3", {"dispenseRequest": {"validityPeriod": {"start": "2180-04-01T08:00:00Z"}}})
+    wanted = ["new-2", "w2", "w1", "w3"]
+    hits = overlay.search(Search("MedicationRequest"))
+    assert [entry.id for entry in hits.entries()] == wanted
+    for offset in range(5):
+        for count in (0, 1, 2, 9):
+            assert [entry.id for entry in hits.entries(offset, count)] == wanted[offset : offset + count]
+    assert hits.total == 4 == len(overlay.resources("MedicationRequest"))
+
+
+def test_a_replaced_name_is_gone(overlay: Overlay) -> None:
+    for day in (1, 2, 3):
+        assert overlay.names("MedicationRequest") == (("Apixaban", "Warfarin") if day > 1 else ("Warfarin",))
+        overlay.replace(f"MedicationRequest/w{day}", order("Apixaban"))
+    assert overlay.names("MedicationRequest") == ("Apixaban",)
+    assert ids(overlay, text="warfarin") == [] and len(ids(overlay, text="apixaban")) == 3
+
+
+def test_what_cannot_be_changed(overlay: Overlay) -> None:
+    before = overlay.state_hash
+    with pytest.raises(UsageError, match="no `MedicationRequest/nope`"):
+        overlay.update("MedicationRequest/nope", {"status": "stopped"})
+    with pytest.raises(UsageError, match="`id`, `meta`"):
+        overlay.update("MedicationRequest/w1", {"id": "x", "meta": {}})
+    with pytest.raises(UsageError, match="cannot be a version"):
+        overlay.replace("MedicationRequest/w1", OTHERS[1])
+    with pytest.raises(InvalidResource):
+        overlay.update("MedicationRequest/w1", {"status": "halted"})
+    assert overlay.state_hash == before and overlay.versions("MedicationRequest/w1") != () == overlay.writes
+    assert overlay.versions("MedicationRequest/nope") == ()
+
+
+def test_an_id_of_the_chart_is_never_given_twice() -> None:
+    build = ChartBuilder("p")
+    build.medication("Warfarin", dose="5 mg", start="2180-05-01 08:00", id="new-1")
+    overlay = Overlay(build.chart().at(NOW))
+    assert overlay.create(order()).id == "new-1-1"
+    assert overlay.count("MedicationRequest") == 2
+
+
+def test_forks_and_pickles_with_versions_and_files(overlay: Overlay) -> None:
+    overlay.create(order())
+    overlay.update("MedicationRequest/w2", {"status": "on-hold"})
+    overlay.workspace = overlay.workspace.write("plan.md", "hold")
+    fork = overlay.fork()
+    again = pickle.loads(pickle.dumps(overlay))
+    for other in (fork, again):
+        assert other.state_hash == overlay.state_hash and ids(other) == ids(overlay)
+        assert (other.log, other.replaced, other.workspace) == (overlay.log, overlay.replaced, overlay.workspace)
+    fork.update("MedicationRequest/w2", {"status": "stopped"})
+    again.workspace = again.workspace.write("plan.md", "stop")
+    assert len({overlay.state_hash, fork.state_hash, again.state_hash}) == 3
+    assert ids(overlay, status="on-hold") == ["w2"] and ids(fork, status="on-hold") == []
+    again.workspace = again.workspace.write("plan.md", "hold")
+    assert again.state_hash == overlay.state_hash
+
+
+# -- the write log -----------------------------------------------------------------------------------------------------
+
+
+def _random_step(overlay: Overlay, number: int, pick: int) -> None:
+    """Take one step of a random walk; some are mistakes, which leave nothing."""
+    keys = ["MedicationRequest/w1", "MedicationRequest/w2", "MedicationRequest/new-1", "Flag/new-2", "Observation/na"]
+    statuses = ["stopped", "on-hold", "odd", "active", "final", "corrected", "inactive"]
+    before = overlay.state_hash
+    try:
+        if number == 0:
+            overlay.create(order(dosageInstruction=[{"doseAndRate": [{"doseQuantity": {"value": decimal("1e3")}}]}]))
+        elif number == 1:
+            overlay.create(OTHERS[pick % len(OTHERS)])
+        elif number == 2:
+            overlay.update(keys[pick % len(keys)], {"status": statuses[pick // 5 % len(statuses)]})
+        elif number == 3:
+            overlay.replace(keys[0], order(f"Drug {pick}"))
+        elif number == 4:
+            overlay.workspace = overlay.workspace.write(("a.md", "b/c.md", "../x", "B/c.md")[pick % 4], f"text {pick}")
+        else:
+            overlay.workspace = overlay.workspace.delete("a.md")
+    except (UsageError, InvalidResource, FileRefused):
+        assert overlay.state_hash == before
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 40)), max_size=12))
+def test_the_log_replays_to_the_same_state(overlay: Overlay, steps: list[tuple[int, int]]) -> None:
+    record = overlay.fork()
+    for number, pick in steps:
+        if number == 6:
+            twin, record = record, record.fork()  # go on in a fork; the other branch goes elsewhere
+            _random_step(twin, 0, pick)
+        else:
+            _random_step(record, number, pick)
+    log = orjson.loads(orjson.dumps(record.log))
+    again = Overlay.replay(record.snapshot, log)
+    assert again.state_hash == record.state_hash and again.log == record.log
+    assert ids(again) == ids(record) and again.workspace == record.workspace
+    assert pickle.loads(pickle.dumps(again)).state_hash == record.state_hash
+    assert overlay.writes == () and overlay.log == []
+
+
+def test_a_log_of_another_record_is_refused(overlay: Overlay) -> None:
+    overlay.create(order())
+    overlay.update("MedicationRequest/w1", {"status": "stopped"})
+    overlay.workspace = overlay.workspace.write("a", "x")
+    log = overlay.log
+    first, second, file = log
+    later = Overlay(overlay.snapshot.chart.at(NOW + 1))
+    for record, steps, said in (
+        (later, log, "step 1"),
+        (overlay, [second, first], "step 1"),
+        (overlay, [first, first], "step 2"),
+        (
+            overlay,
+            [{**first, "body": first["body"].replace("Metformin", "").replace('"text":""', '"text":1')}],
+            "step 1",
+        ),
+        (overlay, [first, {**second, "key": "MedicationRequest/w9"}], "step 2"),
+        (overlay, [{**first, "op": "delete"}], "step 1"),
+        (overlay, [{"op": "create"}], "step 1"),
+        (overlay, [{**first, "body": "{"}], "step 1"),
+        (overlay, [first, second, {**file, "path": "../a"}], "step 3"),
+        (overlay, ["x"], "step 1"),
+    ):
+        with pytest.raises(DataError, match=said):
+            Overlay.replay(record.snapshot, steps)  # type: ignore[arg-type]
