@@ -1,4 +1,4 @@
-"""The words of MIMIC-IV as FHIR codes: the data files `mimic_codes`, `mimic_units`, `mimic_loinc`, read once."""
+"""The words of MIMIC-IV as FHIR codes: the data files `mimic_*.json`, read once."""
 
 from __future__ import annotations
 
@@ -41,6 +41,12 @@ def codes() -> Json:
 def units() -> Json:
     """Return MIMIC-IV's units and their UCUM codes."""
     return _read("mimic_units.json")
+
+
+@cache
+def chart_items() -> Json:
+    """Return what is known of the ICU's charted items: LOINC, category, units."""
+    return _read("mimic_chart_items.json")
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ._mapper import TableMapper
+from .chartevents import Charted
 from .demographics import Demographics
 from .diagnoses import Diagnoses
 from .edmeds import Medrecon
@@ -21,7 +22,7 @@ from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
     Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures, Outputs,
-    Datetimes, EdVitals, Omr, Medrecon,
+    Datetimes, EdVitals, Omr, Medrecon, Charted,
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 

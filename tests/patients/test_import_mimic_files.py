@@ -131,11 +131,11 @@ def test_other_headers_are_said(tmp_path: Path) -> None:
 
 def test_missing_tables_are_named_and_skipped(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "in", labevents=None, d_labitems=None, pharmacy=None)
-    write(folder / "icu" / "chartevents.csv", [["subject_id"], ["101"]])
+    write(folder / "hosp" / "hcpcsevents.csv", [["subject_id"], ["101"]])
     report = import_mimic(folder, tmp_path / "charts.sqlite")
     assert {"d_labitems", "labevents", "pharmacy", "emar"} <= set(report.missing_tables)
     assert "prescriptions" not in report.missing_tables
-    assert report.unread_tables == ("chartevents",)
+    assert report.unread_tables == ("hcpcsevents",)
     assert "Observation" not in report.resources
     with ChartStore.open(tmp_path / "charts.sqlite") as store:
         assert "Observation" not in store.header["imported"]

@@ -1,0 +1,276 @@
+"""The ICU's charted values: vital signs, scores, assessments, copies of laboratory results. Invented rows."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wardround.patients import knowledge
+from wardround.patients.facts import measurements
+from wardround.patients.importers import _vocabulary as words
+
+HEAD = "subject_id,hadm_id,stay_id,caregiver_id,charttime,storetime,itemid,value,valuenum,valueuom,warning\n"
+ITEMS = (
+    "itemid,label,abbreviation,linksto,category,unitname,param_type\n"
+    "220045,Heart Rate,HR,chartevents,Routine Vital Signs,bpm,Numeric\n"
+    "220277,O2 saturation pulseoxymetry,SpO2,chartevents,Respiratory,%,Numeric\n"
+    "220179,Non Invasive Blood Pressure systolic,NBPs,chartevents,Routine Vital Signs,mmHg,Numeric\n"
+    "220180,Non Invasive Blood Pressure diastolic,NBPd,chartevents,Routine Vital Signs,mmHg,Numeric\n"
+    "220047,Heart Rate Alarm - Low,HR Alarm - Low,chartevents,Alarms,bpm,Numeric\n"
+    "223761,Temperature Fahrenheit,Temperature F,chartevents,Routine Vital Signs,°F,Numeric\n"
+    "223762,Temperature Celsius,Temperature C,chartevents,Routine Vital Signs,°C,Numeric\n"
+    "223835,Inspired O2 Fraction,FiO2,chartevents,Respiratory,None,Numeric\n"
+    "223849,Ventilator Mode,Ventilator Mode,chartevents,Respiratory,,Text\n"
+    "220739,GCS - Eye Opening,Eye Opening,chartevents,Neurological,,Text\n"
+    "223900,GCS - Verbal Response,Verbal Response,chartevents,Neurological,,Text\n"
+    "223791,Pain Level,Pain Level,chartevents,Pain/Sedation,,Text\n"
+    "228096,Richmond-RAS Scale,Richmond-RAS Scale,chartevents,Pain/Sedation,,Text\n"
+    "226732,O2 Delivery Device(s),O2 Delivery Device(s),chartevents,Respiratory,,Text\n"
+    "220615,Creatinine (serum),Creatinine (serum),chartevents,Labs,None,Numeric\n"
+    "225664,Glucose finger stick (range 70-100),Glucose FS,chartevents,Labs,None,Numeric\n"
+    "227429,Troponin-T,Troponin-T,chartevents,Labs,None,Numeric with tag\n"
+)
+
+
+def row(
+    item: int, value: str, figure: str = "", unit: str = "", *, at: str = "08:00", stored: str = "08:10", **more: str
+) -> str:
+    store = f"2150-03-02 {stored}:00" if stored else ""
+    hadm, warning = more.get("hadm", "10"), more.get("warning", "0")
+    return f"1,{hadm},30,7,2150-03-02 {at}:00,{store},{item},{value},{figure},{unit},{warning}\n"
+
+
+def one(chart: Any, item: int, at: str = "0800", suffix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = chart.all("Observation")[f"chart-30-{item}-21500302{at}00{suffix}"]
+    return found
+
+
+def test_a_vital_sign_has_loinc_ucum_and_its_own_item(invented: Any) -> None:
+    chart = invented(chartevents=HEAD + row(220045, "88", "88", "bpm"), d_items=ITEMS)
+    pulse = one(chart, 220045)
+    assert pulse["category"] == [
+        {
+            "coding": [{"system": words.OBSERVATION_CATEGORY, "code": "vital-signs", "display": "Vital Signs"}],
+            "text": "Routine Vital Signs",
+        }
+    ]
+    assert [(code["system"], code["code"]) for code in pulse["code"]["coding"]] == [
+        ("http://loinc.org", "8867-4"),
+        ("http://mimic.mit.edu/fhir/mimic/CodeSystem/mimic-chartevents-d-items", "220045"),
+    ]
+    assert pulse["code"]["text"] == "Heart Rate"
+    assert pulse["valueQuantity"] == {"value": 88, "unit": "bpm", "system": words.UCUM, "code": "/min"}
+    assert (pulse["effectiveDateTime"], pulse["issued"]) == ("2150-03-02T08:00:00Z", "2150-03-02T08:10:00Z")
+    assert pulse["encounter"] == {"reference": "Encounter/10"}
+    assert "note" not in pulse
+
+
+def test_known_when_stored_else_at_the_end_of_the_chart_day(invented: Any) -> None:
+    rows = row(220045, "88", "88", "bpm") + row(220045, "90", "90", "bpm", at="09:00", stored="")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    assert chart.all("Observation", "2150-03-02T08:09:59Z") == {}
+    assert set(chart.all("Observation", "2150-03-02T08:10:00Z")) == {"chart-30-220045-21500302080000"}
+    assert len(chart.all("Observation", "2150-03-02T23:59:58Z")) == 1
+    assert len(chart.all("Observation", "2150-03-02T23:59:59Z")) == 2
+    assert chart.table("chartevents").notes == {"storetime is empty; known at the end of the chart day": 1}
+
+
+def test_pressures_stay_one_row_each_and_carry_the_general_code_first(invented: Any) -> None:
+    rows = row(220179, "120", "120", "mmHg") + row(220180, "80", "80", "mmHg")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    codes = [[code["code"] for code in one(chart, item)["code"]["coding"]][:2] for item in (220179, 220180)]
+    assert codes == [["8480-6", "76534-7"], ["8462-4", "76535-4"]]
+    assert [measurements(one(chart, item))[0].concept for item in (220179, 220180)] == ["systolic_bp", "diastolic_bp"]
+
+
+@pytest.mark.parametrize(
+    ("item", "value", "unit", "read_as", "noted"),
+    [
+        (223761, "98.6", "°F", "[degF]", False),
+        (223761, "37.0", "°F", "Cel", True),
+        (223761, "29.9", "°F", "[degF]", False),
+        (223761, "45.1", "°F", "[degF]", False),
+        (223762, "37", "°C", "Cel", False),
+        (223762, "98.6", "°C", "[degF]", True),
+        (223762, "86", "°C", "[degF]", True),
+        (223762, "85.9", "°C", "Cel", False),
+        (223762, "113.1", "°C", "Cel", False),
+        (223762, "36.6", "", "Cel", False),
+        (223835, "50", "", "%", False),
+        (223835, "0.5", "", "{fraction}", True),
+        (223835, "1", "", "{fraction}", True),
+        (223835, "0", "", None, False),
+        (223835, "5", "", None, False),
+    ],
+)
+def test_the_other_unit_only_where_the_number_leaves_no_doubt(
+    invented: Any, item: int, value: str, unit: str, read_as: str | None, noted: bool
+) -> None:
+    chart = invented(chartevents=HEAD + row(item, value, value, unit), d_items=ITEMS)
+    found = one(chart, item)
+    assert str(found["valueQuantity"]["value"]) == value
+    assert found["valueQuantity"].get("code") == read_as
+    assert ("note" in found) is noted
+    assert bool(chart.table("chartevents").notes) is noted
+
+
+def test_implausible_numbers_are_kept_as_charted(invented: Any) -> None:
+    rows = row(220045, "0", "0", "bpm") + row(220277, "29", "29", "%")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    assert one(chart, 220045)["valueQuantity"]["value"] == 0
+    assert one(chart, 220277)["valueQuantity"]["value"] == 29
+
+
+def test_scores_keep_the_number_and_the_words(invented: Any) -> None:
+    rows = (
+        row(220739, "Spontaneously", "4")
+        + row(223900, "No Response-ETT", "1")
+        + row(228096, " 0  Alert and calm", "0")
+        + row(223791, "7-Mod to Severe", "7")
+    )
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    eye = one(chart, 220739)
+    assert eye["valueQuantity"] == {"value": 4, "unit": "points", "system": words.UCUM, "code": "{score}"}
+    assert eye["note"] == [{"text": "Charted as: Spontaneously"}]
+    assert one(chart, 223900)["note"] == [{"text": "Charted as: No Response-ETT"}]
+    assert one(chart, 228096)["note"] == [{"text": "Charted as: 0  Alert and calm"}]
+    assert measurements(one(chart, 223791))[0].concept == "pain_score"
+    assert {one(chart, item)["category"][0]["coding"][0]["code"] for item in (220739, 223900, 228096, 223791)} == {
+        "survey"
+    }
+    assert chart.table("chartevents").notes == {}
+
+
+def test_words_are_words_and_nothing_is_said_to_be_missing(invented: Any) -> None:
+    rows = row(223849, "CMV/ASSIST/AutoFlow") + row(226732, "___") + row(220045, "", "", "bpm")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    assert one(chart, 223849)["valueString"] == "CMV/ASSIST/AutoFlow"
+    assert one(chart, 223849)["category"][0]["coding"][0]["code"] == "therapy"
+    assert one(chart, 226732)["dataAbsentReason"]["coding"][0]["code"] == "masked"
+    assert one(chart, 220045)["dataAbsentReason"]["coding"][0]["code"] == "unknown"
+
+
+def test_numbers_that_differ_are_noted(invented: Any) -> None:
+    rows = row(220045, "188", "88", "bpm") + row(227429, "<0.01", "0.01", "ng/mL") + row(220615, ">25")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    assert one(chart, 220045)["valueQuantity"]["value"] == 88
+    assert one(chart, 220045)["note"] == [{"text": "Charted as: 188"}]
+    assert one(chart, 227429)["valueQuantity"]["comparator"] == "<"
+    assert str(one(chart, 227429)["valueQuantity"]["value"]) == "0.01"
+    assert (one(chart, 220615)["valueQuantity"]["comparator"], one(chart, 220615)["valueQuantity"]["value"]) == (
+        ">",
+        25,
+    )
+    assert chart.table("chartevents").notes == {"value and valuenum differ; valuenum is the result, value is noted": 1}
+
+
+def test_a_laboratory_result_in_the_icu_chart_says_that_it_is_a_copy(invented: Any) -> None:
+    rows = row(220615, "1.2", "1.2", "mg/dL", warning="1") + row(225664, "180", "180")
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    copy, own = one(chart, 220615), one(chart, 225664)
+    assert copy["code"]["text"] == "Creatinine (serum) (ICU chart)"
+    assert [note["text"] for note in copy["note"]] == [
+        "Marked with a warning by the one who charted it.",
+        "Charted in the ICU (chartevents); the laboratory's own result, where there is one, is in labevents.",
+    ]
+    assert copy["category"][0]["coding"][0]["code"] == own["category"][0]["coding"][0]["code"] == "laboratory"
+    assert copy["valueQuantity"]["code"] == "mg/dL"
+    assert "note" not in own  # a bedside test has no other record
+
+
+def test_several_values_of_one_time_are_all_kept_in_the_order_they_were_stored(invented: Any) -> None:
+    rows = (
+        row(226732, "Nasal cannula", stored="08:30")
+        + row(226732, "Face tent", stored="08:10")
+        + row(226732, "Face tent", stored="08:10")
+    )
+    for text in (rows, "".join(reversed(rows.splitlines(keepends=True)))):
+        chart = invented(chartevents=HEAD + text, d_items=ITEMS)
+        assert one(chart, 226732)["valueString"] == "Face tent"
+        assert one(chart, 226732, suffix="-2")["valueString"] == "Nasal cannula"
+        assert set(chart.all("Observation", "2150-03-02T08:29:59Z")) == {"chart-30-226732-21500302080000"}
+        assert chart.refused("chartevents") == {"the row stands twice; the first is kept": 1}
+
+
+def test_what_cannot_be_placed_is_refused_with_its_reason(invented: Any) -> None:
+    good = row(220045, "88", "88", "bpm")
+    rows = (
+        good
+        + good.replace("2150-03-02 08:00:00", "3/2/2150 8:00")
+        + good.replace("2150-03-02 08:00:00", "")
+        + good.replace(",30,", ",,")
+        + good.replace("220045", "x")
+        + good.replace("1,10", "2,10", 1)
+    )
+    chart = invented(chartevents=HEAD + rows, d_items=ITEMS)
+    assert chart.refused("chartevents") == {
+        "charttime is empty": 1,
+        "charttime or storetime is not a time": 1,
+        "stay_id or itemid is not a whole number": 2,
+        "subject_id is not in patients": 1,
+    }
+
+
+def test_an_item_without_a_dictionary_row_and_a_foreign_stay_are_noted(invented: Any) -> None:
+    chart = invented(chartevents=HEAD + row(999999, "5", "5", hadm="77"), d_items=ITEMS)
+    found = one(chart, 999999)
+    assert found["code"]["text"] == "Item 999999"
+    assert found["category"] == [{"text": "ICU"}]
+    assert "encounter" not in found
+    assert chart.table("chartevents").notes == {
+        "hadm_id is not an admission of this patient; kept without encounter": 1,
+        "itemid without a label in d_items": 1,
+    }
+
+
+def test_a_value_stored_before_the_admission_began_hides_the_stay_till_then(invented: Any) -> None:
+    early = "1,10,30,7,2150-03-01 09:00:00,2150-03-01 09:05:00,220045,88,88,bpm,0\n"
+    chart = invented(chartevents=HEAD + early, d_items=ITEMS)
+    (before,) = chart.all("Observation", "2150-03-01T09:30:00Z").values()
+    (after,) = chart.all("Observation", "2150-03-01T10:00:00Z").values()
+    assert "encounter" not in before and after["encounter"] == {"reference": "Encounter/10"}
+
+
+def test_a_later_row_changes_nothing_before_it_was_stored(invented: Any) -> None:
+    first = row(220045, "88", "88", "bpm") + row(226732, "Nasal cannula")
+    later = (
+        row(220045, "140", "140", "bpm", at="08:30", stored="09:30")
+        + row(226732, "Face tent", stored="09:30")
+        + row(220739, "To Pain", "2", at="07:00", stored="11:00")
+    )
+    anchor = "2150-03-02T09:00:00Z"
+    without = invented(chartevents=HEAD + first, d_items=ITEMS).all("Observation", anchor)
+    assert len(without) == 2
+    assert invented(chartevents=HEAD + later + first, d_items=ITEMS).all("Observation", anchor) == without
+
+
+def test_the_item_table_agrees_with_the_knowledge_base() -> None:
+    labs = knowledge.labs()
+    table = words.chart_items()
+    for item, entry in table["items"].items():
+        concept = labs.get(entry.get("concept", ""))
+        assert ("concept" in entry) <= (concept is not None), item
+        if concept is not None and "loinc" in entry and concept.loinc:
+            assert set(entry["loinc"]) & set(concept.loinc), item
+            assert entry["loinc"][0] in concept.loinc, item
+        if "unit" in entry:
+            assert entry["unit"] in words.units()["chart"], item
+        for one_range in entry.get("ranges", ()):
+            assert one_range["unit"] in words.units()["chart"], item
+    assert set(table["categories"].values()) <= set(table["category_names"])
+
+
+def test_loinc_codes_agree_with_the_public_map(shared: Path) -> None:
+    mapped: dict[str, str] = {}
+    with (shared / "data" / "mimic-loinc" / "chartevents_to_loinc.csv").open(encoding="utf-8", newline="") as rows:
+        for line in csv.DictReader(rows):
+            if line["subject_id"].startswith("mimic:") and (line["object_id"] or "").startswith("loinc:"):
+                mapped[line["subject_id"].removeprefix("mimic:")] = line["object_id"].removeprefix("loinc:")
+    items = words.chart_items()["items"]
+    assert len(mapped) == 40
+    assert {item: code for item, code in mapped.items() if code not in items.get(item, {}).get("loinc", ())} == {}
+    others = {code for item, entry in items.items() if item not in mapped for code in entry.get("loinc", ())}
+    assert others <= {code for lab in knowledge.labs().values() for code in lab.loinc}
