@@ -41,6 +41,10 @@ class Cells:
     def __getitem__(self, name: str) -> str | None:
         return clean(self._cells[self._place[name]])
 
+    def get(self, name: str) -> str | None:
+        """Return a cell; None too for a column that the table does not have."""
+        return self[name] if name in self._place else None
+
     def time(self, name: str) -> Moment | None:
         """Read a time; ValueError where it is none."""
         return moment(self[name])

@@ -37,6 +37,18 @@ class Stay:
     discharged: Moment | None
 
 
+@dataclass(frozen=True, slots=True)
+class UnitStay:
+    """A stay in an ICU or an emergency department."""
+
+    stay_id: str
+    hadm_id: str | None
+    came: Moment
+    left: Moment | None
+    row: int
+    """Its row's number in reading order."""
+
+
 @dataclass(slots=True)
 class PatientContext:
     """What mappers may know about the patient whose rows they read."""
@@ -44,6 +56,12 @@ class PatientContext:
     subject_id: str
     stays: dict[str, Stay] = field(default_factory=dict)
     """hadm_id → stay; filled by the first mapper."""
+    icu_stays: dict[str, UnitStay] = field(default_factory=dict)
+    """stay_id → ICU stay; filled by the first mapper."""
+    ed_stays: dict[str, UnitStay] = field(default_factory=dict)
+    """stay_id → emergency department stay; filled by the first mapper."""
+    pharmacy_orders: set[str] = field(default_factory=set)
+    """poe_id of every order that `pharmacy` has; filled by the mapper of prescriptions."""
 
     @property
     def subject(self) -> dict[str, str]:
@@ -58,6 +76,20 @@ class PatientContext:
             tally.note("hadm_id is not an admission of this patient; kept without encounter")
             return None
         return {"reference": f"Encounter/{hadm_id}"}
+
+    def ed_encounter(self, stay_id: str | None, tally: Tally) -> dict[str, str] | None:
+        """Return the reference to the Encounter of an ED stay; None, and a note, where the patient has no such stay."""
+        if stay_id not in self.ed_stays:
+            tally.note("stay_id is not an ED stay of this patient; kept without encounter")
+            return None
+        return {"reference": f"Encounter/ed-{stay_id}"}
+
+    def icu_encounter(self, stay_id: str | None, tally: Tally) -> dict[str, str] | None:
+        """Return the reference to the Encounter of an ICU stay; None, and a note, where the patient has none such."""
+        if stay_id not in self.icu_stays:
+            tally.note("stay_id is not an ICU stay of this patient; kept without encounter")
+            return None
+        return {"reference": f"Encounter/icu-{stay_id}"}
 
 
 Rows = Mapping[str, list[Row]]

@@ -1,4 +1,4 @@
-"""MIMIC-IV `patients` and `admissions` → Patient and hospital Encounters (FHIR R4)."""
+"""MIMIC-IV `patients`, `admissions` and the tables of stays → Patient and Encounters (FHIR R4)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from . import _vocabulary as words
 from ._mapper import Mapped, PatientContext, Rows, Stay, Tallies
 from ._tables import Row, TableSpec
 from ._values import Moment, clean, moment, whole, year_of
+from .edstays import EDSTAYS, TRIAGE, ed_encounters, read_triage, triage_observations
 from .report import Tally
+from .stays import (
+    ICUSTAYS,
+    SERVICES,
+    TRANSFERS,
+    icu_encounters,
+    put_services,
+    read_services,
+    read_transfers,
+    read_unit_stays,
+)
 
 PATIENTS = TableSpec(
     "patients",
@@ -42,13 +53,15 @@ ADMISSIONS = TableSpec(
 )
 
 TOP_CODED = f"{SITE}/StructureDefinition/age-top-coded"
+_WITH_STAYS = ("transfers", "services", "icustays", "edstays", "triage")
+_ORPHAN = "the patient's own row was refused"
 INSURANCE = f"{SITE}/StructureDefinition/insurance"
 
 
 class Demographics:
-    """One Patient per row of `patients`, one Encounter per row of `admissions`."""
+    """One Patient per row of `patients`, an Encounter per admission, ICU stay and ED stay, and the ED's triage."""
 
-    tables: tuple[TableSpec, ...] = (PATIENTS, ADMISSIONS)
+    tables: tuple[TableSpec, ...] = (PATIENTS, ADMISSIONS, TRANSFERS, SERVICES, ICUSTAYS, EDSTAYS, TRIAGE)
     dictionaries: tuple[TableSpec, ...] = ()
     types: tuple[str, ...] = ("Patient", "Encounter")
 
@@ -57,7 +70,7 @@ class Demographics:
         raise AssertionError(f"`{table}` is not read here")
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
-        """Yield the Patient, then the Encounters by admission time and hadm_id."""
+        """Yield the Patient, the Encounters (hospital, ICU, ED; each by time and number), then the triage."""
         tally = tallies["admissions"]
         stays = self._admissions(rows.get("admissions", []), tally)
         patient.stays = {stay.hadm_id: stay for _, stay in stays}
@@ -68,11 +81,13 @@ class Demographics:
         if resource is None:
             patient.stays = {}
             for row, _ in stays:
-                tally.refuse("the patient's own row was refused", row[0])
+                tally.refuse(_ORPHAN, row[0])
+            for name in _WITH_STAYS:
+                for row in rows.get(name, []):
+                    tallies[name].refuse(_ORPHAN, row[0])
             return
         yield Mapped("patients", person[0], resource, ALWAYS)
-        for row, stay in stays:
-            yield Mapped("admissions", row[0], _encounter(patient, row, stay, tally), stay.admitted.known)
+        yield from _encounters(patient, stays, rows, tallies)
 
     def _admissions(self, rows: list[Row], tally: Tally) -> list[tuple[Row, Stay]]:
         stays: dict[str, tuple[Row, Stay]] = {}
@@ -92,6 +107,29 @@ class Demographics:
             else:
                 stays[str(number)] = (row, Stay(str(number), admitted, discharged))
         return sorted(stays.values(), key=lambda one: (one[1].admitted.start, int(one[1].hadm_id)))
+
+
+def _encounters(
+    patient: PatientContext, stays: list[tuple[Row, Stay]], rows: Rows, tallies: Tallies
+) -> Iterator[Mapped]:
+    """Yield hospital, ICU and ED stays and the triage; a table that is missing has no rows and is asked nothing."""
+    tally = {name: tallies.get(name) or Tally(name) for name in ("admissions", *_WITH_STAYS)}
+    icu = read_unit_stays(ICUSTAYS, rows.get("icustays", []), tally["icustays"])
+    ed = read_unit_stays(EDSTAYS, rows.get("edstays", []), tally["edstays"])
+    patient.icu_stays = {name: stay for name, (stay, _) in icu.items()}
+    patient.ed_stays = {name: stay for name, (stay, _) in ed.items()}
+    where = read_transfers(patient, rows.get("transfers", []), tally["transfers"])
+    services = read_services(patient, rows.get("services", []), tally["services"])
+    triage = read_triage(patient, rows.get("triage", []), tally["triage"])
+    for row, stay in stays:
+        encounter = _encounter(patient, row, stay, tally["admissions"])
+        if stay.hadm_id in where.places:
+            encounter["location"] = where.places[stay.hadm_id]
+        put_services(encounter, services.get(stay.hadm_id, []))
+        yield Mapped("admissions", row[0], encounter, stay.admitted.known)
+    yield from icu_encounters(patient, icu, tally["icustays"])
+    yield from ed_encounters(patient, ed, triage, where, tally)
+    yield from triage_observations(patient, triage, tally["triage"])
 
 
 def _patient(patient: PatientContext, row: Row, stays: list[tuple[Row, Stay]], tallies: Tallies) -> Resource | None:

@@ -42,7 +42,8 @@ class Medrecon(NoDictionary):
         for (stay, _, name, gsn, ndc), group in drugs.items():
             if len(group) > 1:
                 tally.note("the drug again with another class; one statement with all classes", len(group) - 1)
-            yield _statement(patient, stay, (name, gsn, ndc), group)
+            encounter = patient.ed_encounter(stay, tally)
+            yield _statement(patient, stay, (name, gsn, ndc), group, encounter)
 
 
 def _row_key(cells: Cells) -> tuple[str, ...] | None:
@@ -54,7 +55,13 @@ def _row_key(cells: Cells) -> tuple[str, ...] | None:
     return (*stay, at, name, *rest)
 
 
-def _statement(patient: PatientContext, stay: str, drug: tuple[str, str, str], group: list[Cells]) -> Mapped:
+def _statement(
+    patient: PatientContext,
+    stay: str,
+    drug: tuple[str, str, str],
+    group: list[Cells],
+    encounter: dict[str, str] | None,
+) -> Mapped:
     name, gsn, ndc = drug
     at = group[0].time("charttime")
     assert at is not None
@@ -76,4 +83,6 @@ def _statement(patient: PatientContext, stay: str, drug: tuple[str, str, str], g
         "subject": patient.subject,
         "dateAsserted": at.text,
     }
+    if encounter is not None:
+        resource["context"] = encounter
     return Mapped("medrecon", group[0].number, resource, at.known)

@@ -59,10 +59,13 @@ class EdVitals(NoDictionary):
             at = cells.time("charttime")
             assert at is not None
             prefix = f"edvs-{stay}-{re.sub('[^0-9]', '', at.text)}"
-            made = list(_signs(patient, prefix, cells, at, tally))
+            made = list(signs(patient, prefix, cells, at, tally))
+            encounter = patient.ed_encounter(stay, tally)
             if not made:
                 tally.note("a row without any sign; nothing to make of it")
             for resource in made:
+                if encounter is not None:
+                    resource["encounter"] = encounter
                 yield Mapped("vitalsign", cells.number, resource, at.known)
 
 
@@ -106,9 +109,18 @@ class Omr(NoDictionary):
             yield Mapped("omr", cells.number, resource, at.known)
 
 
-def _signs(patient: PatientContext, prefix: str, cells: Cells, at: Moment, tally: Tally) -> Iterator[Resource]:
+def signs(patient: PatientContext, prefix: str, cells: Cells, at: Moment, tally: Tally) -> Iterator[Resource]:
+    """Yield one Observation per sign that a row of `vitalsign` or `triage` holds; the pressures are one.
+
+    Args:
+        patient: The patient.
+        prefix: Begins each id; the column ends it.
+        cells: The row; columns it does not have are no signs.
+        at: When they were taken.
+        tally: The table's account.
+    """
     for column, kind in words.codes()["ed_columns"].items():
-        text = cells[column]
+        text = cells.get(column)
         if text is None:
             continue
         resource = _begin(patient, f"{prefix}-{column}", kind, column, at)
