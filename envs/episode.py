@@ -13,6 +13,7 @@ from typing import Any, Literal
 import orjson
 
 from wardround.patients import (
+    ALL_TOOLS,
     TOOLS,
     Chart,
     Dialogue,
@@ -26,13 +27,13 @@ from wardround.patients import (
     parse_instant,
     run_tool,
 )
-from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnScore, TurnTrace, WriteRecord, score
+from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnScore, TurnTrace, WriteRecord, score, write_record
 from wardround.sessions import Session, Turn
 
 from . import prompts
 from .actions import clean
 from .settings import Settings, check_settings
-from .transcript import AnswerEvent, CallEvent, Event, MistakeEvent, QueryEvent, events_json, messages_of
+from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, events_json, messages_of
 from .view import EpisodeView
 
 ENV_ID = "wardround/PhysAssist-v0"
@@ -41,7 +42,7 @@ GRACE = 4
 """Actions beyond the budget after which a turn closes by itself (16 + 4 = 20 in the physassist family)."""
 CONTROL = "prepare_to_answer"
 
-_ALIAS = {name: spec.alias for name, spec in TOOLS.items()}
+_ALIAS = {name: spec.alias for name, spec in ALL_TOOLS.items()}
 
 
 class Episode:
@@ -68,6 +69,7 @@ class Episode:
         "_calls_total",
         "_context",
         "_events",
+        "_files",
         "_last",
         "_replies",
         "_retrieved",
@@ -153,7 +155,7 @@ class Episode:
     def tools(self) -> list[dict[str, Any]]:
         """The tools offered, as OpenAI function schemas; the caller's own copy."""
         names = self.session.tools if self.session.tools is not None else tuple(TOOLS)
-        return [TOOLS[name].openai() for name in names]
+        return [ALL_TOOLS[name].openai() for name in names]
 
     @property
     def turn(self) -> int:
@@ -287,6 +289,11 @@ class Episode:
         return sha256("\x1f".join(parts).encode()).hexdigest()
 
     @property
+    def write_log(self) -> list[dict[str, str]]:
+        """What the episode wrote, as plain JSON; `Overlay.replay` makes the record's state from it again."""
+        return self._context.record.log
+
+    @property
     def trajectory(self) -> dict[str, Any]:
         """Everything that happened, JSON-able and enough to replay: settings, events, scores, hashes."""
         session, settings = self.session, self.settings
@@ -330,6 +337,7 @@ class Episode:
         self._turn += 1
         self._calls: tuple[CallRecord, ...] = ()
         self._writes: tuple[WriteRecord, ...] = ()
+        self._files: tuple[WriteRecord, ...] = ()
         self._last = ""
         self._actions = 0
         if self.session.budget.scope == "turn":
@@ -362,26 +370,14 @@ class Episode:
         self._calls += (CallRecord(tool=result.tool, arguments=dict(result.arguments), ok=result.ok),)
         for key in result.resources:
             self._retrieved[key] = None
-        if result.created is not None:
-            self._writes += (WriteRecord(tool=result.tool, arguments=dict(result.arguments), resource=result.created),)
+        written = write_record(result)
+        if written is not None and written.kind == "file":
+            self._files += (written,)
+        elif written is not None:
+            self._writes += (written,)
         if result.effect == "ask" and result.ok:
             self._replies += (ReplyRecord(tool=result.tool, facts=result.facts, text=result.text),)
-        self._events.append(
-            CallEvent(
-                self._turn,
-                self._calls_total,
-                name,
-                result.tool,
-                arguments,
-                note,
-                result.ok,
-                result.error,
-                result.text,
-                result.resources,
-                result.facts,
-                result.created,
-            )
-        )
+        self._events.append(call_event(self._turn, self._calls_total, (name, arguments, note), result))
 
     def _spend_action(self) -> None:
         self._actions += 1
@@ -400,6 +396,7 @@ class Episode:
             language=self.settings.language,
             calls=self._calls,
             writes=self._writes,
+            files=self._files,
             evidence=self.evidence,
             planned=self._last == CONTROL,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from wardround.patients import Chart, UsageError
+from wardround.patients import ALL_TOOLS, Chart, UsageError
 from wardround.sessions import Session
 
 
@@ -32,6 +32,11 @@ def check_settings(session: Session, chart: Chart, settings: Settings) -> None:
         raise UsageError(
             f"session `{session.id}` was made for chart `{session.chart.patient}` (hash {session.chart.hash[:12]}…), "
             f"got `{chart.patient_id}` with {chart.hash[:12]}…: open the store the session was made from"
+        )
+    unknown = [name for name in session.tools or () if name not in ALL_TOOLS]
+    if unknown:
+        raise UsageError(
+            f"session `{session.id}` offers `{unknown[0]}`, which is no tool; name tools of {', '.join(ALL_TOOLS)}"
         )
     choices: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("language", settings.language, ("en", "zh")),

@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from wardround.patients import ToolResult
+
 
 @dataclass(frozen=True, slots=True)
 class QueryEvent:
@@ -37,6 +39,8 @@ class CallEvent:
     resources: tuple[str, ...]
     facts: tuple[str, ...]
     created: str | None
+    updated: str | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,22 @@ class AnswerEvent:
     turn: int
     text: str
     forced: bool
+
+
+def call_event(turn: int, number: int, made: tuple[str, str, str], result: ToolResult) -> CallEvent:
+    """Return the event of a call.
+
+    Args:
+        turn: Index of the turn.
+        number: Of the call in the episode, from 1.
+        made: Name, arguments (JSON text) and note as the agent wrote them.
+        result: What came of it.
+    """
+    called, arguments, note = made
+    return CallEvent(
+        turn, number, called, result.tool, arguments, note, result.ok, result.error, result.text, result.resources,
+        result.facts, result.created, result.updated, result.file,
+    )  # fmt: skip
 
 
 Event = QueryEvent | CallEvent | MistakeEvent | AnswerEvent
@@ -114,6 +134,8 @@ def events_json(events: Iterable[Event]) -> list[dict[str, Any]]:
                 ("resources", list(event.resources)),
                 ("facts", list(event.facts)),
                 ("created", event.created),
+                ("updated", event.updated),
+                ("file", event.file),
             ):
                 if value:
                     entry[key] = value

@@ -22,11 +22,12 @@ from .search import Hits, Search
 from .stays import is_hospital_stay
 from .store import ChartStore, StoreWriter
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
-from .tools.registry import TOOLS, find_tool
+from .tools.registry import ALL_TOOLS, TOOLS, find_tool
 from .tools.run import run_tool
 from .tools.spec import ToolCall, ToolContext, ToolResult, ToolSpec
 
 __all__ = [
+    "ALL_TOOLS",
     "COLUMNS",
     "DAY",
     "NEVER",

@@ -176,7 +176,10 @@ class Overlay:
 
     def _write(self, made: Resource, base: Entry | None, *, created: bool, valid: bool) -> Entry:
         body = dump(made)
-        plain = orjson.loads(body)
+        try:
+            plain = orjson.loads(body)
+        except orjson.JSONDecodeError as fault:  # a number no machine holds
+            raise InvalidResource([f"not JSON: {fault}"]) from fault
         if not valid and (problems := check(plain, strict=True)):
             raise InvalidResource(problems)
         exact = load(body) if _INEXACT.search(body) else plain
@@ -268,6 +271,10 @@ class Overlay:
         if not hidden:
             return hits
         return Hits(hits.snapshot, hits.type, hits.positions[np.isin(hits.positions, hidden, invert=True)])
+
+    def as_of(self, version: int) -> Overlay:
+        """Return the record as it was after its first `version` writes (a page of an earlier search reads it so)."""
+        return Overlay(self.snapshot, self._writes[:version], self._workspace)
 
     def fork(self) -> Overlay:
         """Return a copy whose writes go their own way."""

@@ -57,6 +57,7 @@ from .rubric import (
 )
 from .scoring import check_answer, judge_items, score, settle
 from .validation import PLAN_ITEM, is_guard, validate_spec
+from .writes import write_record
 
 __all__ = [
     "GUARD_KINDS",
@@ -121,4 +122,5 @@ __all__ = [
     "sign_flip",
     "summarise",
     "validate_spec",
+    "write_record",
 ]

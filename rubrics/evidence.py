@@ -76,7 +76,9 @@ class TurnTrace:
     calls: tuple[CallRecord, ...] = ()
     """Every call of the turn, refused ones too."""
     writes: tuple[WriteRecord, ...] = ()
-    """Accepted writes of the turn."""
+    """Accepted writes of the turn on the record: new resources and changes of status."""
+    files: tuple[WriteRecord, ...] = ()
+    """Workspace files written or deleted in the turn: the agent's own paper, so never an unrequested write."""
     evidence: Evidence = field(default_factory=Evidence)
     """Of the episode so far, not only of this turn."""
     planned: bool = True

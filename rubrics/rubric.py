@@ -329,7 +329,21 @@ class WriteRecord(Frozen):
     tool: str
     arguments: dict[str, Any]
     resource: str
-    """Key of what it created, "MedicationRequest/…"."""
+    """Key of what it created or changed, "MedicationRequest/…"; the path of a workspace file."""
+    kind: Literal["create", "update", "file"] = "create"
+    """A new resource, a new version of one (a change of status), or a workspace file."""
+    target: dict[str, Any] = Field(default_factory=dict)
+    """Of an update: what was changed, under grading names, and its new status."""
+
+    @property
+    def type(self) -> str:
+        """Resource type of what was written; "" for a workspace file."""
+        return "" if self.kind == "file" else self.resource.partition("/")[0]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What order fields are compared with: the arguments, and what an update was about."""
+        return {**self.target, **self.arguments}
 
 
 class CallRecord(Frozen):

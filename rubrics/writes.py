@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .evidence import TurnTrace
-from .rubric import AllOf, AnyOf, Check, OrderCheck, TurnSpec
+from .rubric import AllOf, AnyOf, Check, OrderCheck, TurnSpec, WriteRecord
+
+if TYPE_CHECKING:
+    from wardround.patients import ToolResult
+
+
+def write_record(result: ToolResult) -> WriteRecord | None:
+    """Return what a call wrote, as traces hold it; None where it wrote nothing."""
+    arguments = dict(result.arguments)
+    if result.created is not None:
+        return WriteRecord(tool=result.tool, arguments=arguments, resource=result.created)
+    if result.updated is not None:
+        target = dict(result.target)
+        return WriteRecord(tool=result.tool, arguments=arguments, resource=result.updated, kind="update", target=target)
+    if result.file is not None:
+        return WriteRecord(tool=result.tool, arguments=arguments, resource=result.file, kind="file")
+    return None
 
 
 def orders_in(check: Check) -> Iterator[OrderCheck]:

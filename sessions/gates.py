@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from wardround.patients import TOOLS, Chart, find_tool, knowledge, parse_instant
-from wardround.rubrics import GroundedCheck, TurnSpec, TurnTrace, check_answer, score, validate_spec
+from wardround.patients import ALL_TOOLS, Chart, find_tool, knowledge, parse_instant
+from wardround.rubrics import GroundedCheck, TurnSpec, TurnTrace, check_answer, score, validate_spec, write_record
 
 from .gold import PREPARE, GoldTurn, play_gold, snapshot_of
 from .implicit import cued
@@ -69,6 +69,9 @@ def _identity(session: Session, chart: Chart) -> Iterator[Failure]:
         yield Failure("chart", f"session is about `{session.chart.patient}`, the chart about `{chart.patient_id}`")
     if session.chart.hash != chart.hash:
         yield Failure("chart_hash", f"chart hash is {chart.hash}, session says {session.chart.hash}; make it anew")
+    for name in session.tools or ():
+        if name not in ALL_TOOLS:
+            yield Failure("tools", f"`{name}` is no tool; name tools of {', '.join(ALL_TOOLS)}")
     try:
         parse_instant(session.anchor)
     except ValueError as error:
@@ -192,7 +195,7 @@ def _gate_plan(session: Session, number: int, played: GoldTurn) -> Iterator[Fail
 
 
 def _shape(turn: Turn, tools: list[str]) -> Iterator[str]:
-    effects = [TOOLS[tool].effect for tool in tools if tool in TOOLS]
+    effects = [ALL_TOOLS[tool].effect for tool in tools if tool in ALL_TOOLS]
     asks, writes = effects.count("ask"), effects.count("write")
     if turn.task == "IL" and len(tools) != 1:
         yield f"IL is one call, not {len(tools)}"
@@ -214,7 +217,7 @@ def _gate_observation(number: int, played: GoldTurn) -> Iterator[Failure]:
         empty = {
             "read": result.total == 0 or not result.resources,
             "ask": not result.facts,
-            "write": result.created is None,
+            "write": write_record(result) is None,
         }.get(result.effect, False)
         if result.ok and empty:
             yield Failure("gate2", f"turn {number}: gold call {result.tool} {dict(result.arguments)} finds nothing")

@@ -18,7 +18,7 @@ from wardround.patients import (
     parse_instant,
     run_tool,
 )
-from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnTrace, WriteRecord
+from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnTrace, write_record
 
 from .session import Session, Turn
 
@@ -62,15 +62,13 @@ def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "e
     for turn in session.turns:
         calls = turn.gold.calls if turn.gold is not None else ()
         results = tuple(run_tool(context, ToolCall(call.tool, call.arguments), session.tools) for call in calls)
+        written = [record for one in results if (record := write_record(one)) is not None]
         evidence = evidence.extended(_bodies(results, snapshot), _replies(results))
         trace = TurnTrace(
             language=language,
             calls=tuple(CallRecord(tool=one.tool, arguments=dict(one.arguments), ok=one.ok) for one in results),
-            writes=tuple(
-                WriteRecord(tool=one.tool, arguments=dict(one.arguments), resource=one.created)
-                for one in results
-                if one.created is not None
-            ),
+            writes=tuple(one for one in written if one.kind != "file"),
+            files=tuple(one for one in written if one.kind == "file"),
             evidence=evidence,
             planned=bool(results) and results[-1].tool == PREPARE and results[-1].ok,
         )

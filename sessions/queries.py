@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from wardround.patients import TOOLS, Stream, knowledge
+from wardround.patients import ALL_TOOLS, Stream, knowledge
 
 from .planner import Move, Plan
 from .record import Reading
@@ -101,7 +101,7 @@ def faults(query: str, *, task: str, first: bool) -> list[str]:
         found.append(f"more than {MAX_SENTENCES} sentences")
     if task != "WU" and any(char.isdigit() for char in _without_names(query)):
         found.append("states a number")
-    if any(name in query for name in TOOLS if "." in name) or "prepare_to_answer" in query:
+    if any(name in query for name in ALL_TOOLS if "." in name) or "prepare_to_answer" in query:
         found.append("names a tool")
     return found
 

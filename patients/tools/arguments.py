@@ -1,72 +1,28 @@
-"""Arguments of every tool: one pydantic model each, the single definition of what is accepted and what agents see.
+"""Arguments of the tools that read, ask and steer: one pydantic model each, what is accepted and what agents see.
 
-Strict: an unknown argument, an impossible date or a value outside an enumeration is refused. Kind: numbers stand for
-ids, `"20"` for 20, null or blank for "not given", and enumerations ignore case, spaces and hyphens.
+Strict: an unknown argument, an impossible date or a value outside an enumeration is refused; how kindly it may be
+written is in `fields.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field
 
-from wardround.patients.times import parse_period
-
-MAX_TEXT = 200
-"""Longest string argument, in characters."""
-DEFAULT_COUNT = 20
-MAX_COUNT = 100
-
-
-def _identifier(value: object) -> object:
-    """Read an integer as the id it spells; a FHIR reference loses its type."""
-    if type(value) is int and abs(value) < 10**18:
-        return str(value)
-    if type(value) is str and value.startswith(("Patient/", "Encounter/")):
-        return value.partition("/")[2]
-    return value
-
-
-def _code(value: object) -> object:
-    """Read an integer as the local code it spells (MIMIC item ids)."""
-    return str(value) if type(value) is int and abs(value) < 10**18 else value
-
-
-def _integer(value: object) -> object:
-    """Booleans are no integers, whatever Python says; everything else is pydantic's to judge."""
-    if type(value) is bool:
-        raise ValueError("expected an integer")
-    return value
-
-
-def _absent(value: object) -> object:
-    """Null and blank text mean that an optional argument was not given."""
-    return None if type(value) is str and not value.strip() else value
-
-
-def _date(value: str) -> str:
-    try:
-        parse_period(value)
-    except ValueError:
-        raise ValueError("not a date that exists; write YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss") from None
-    return value
-
-
-def _fold(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
-
-
-def _one_of(literal: Any, also: Mapping[str, str] = MappingProxyType({})) -> Callable[[object], object]:
-    """Return a reader of an enumeration that ignores case, spaces and hyphens and knows a few short forms."""
-    table = {_fold(value): value for value in get_args(literal)} | dict(also)
-
-    def read(value: object) -> object:
-        return table.get(_fold(value), value) if type(value) is str else value
-
-    return read
-
+from .fields import (
+    Count,
+    HadmId,
+    NoSubject,
+    OptionalCode,
+    OptionalDate,
+    OptionalText,
+    SessionId,
+    Subject,
+    Text,
+    absent,
+    one_of,
+)
 
 _ObservationCategory = Literal["laboratory", "vital-signs", "microbiology"]
 _RequestStatus = Literal["active", "completed", "stopped"]
@@ -74,47 +30,9 @@ _ClinicalStatus = Literal["active", "recurrence", "relapse", "inactive", "remiss
 _ReportType = Literal["CT", "MRI", "X-ray", "Echo"]
 _DocumentType = Literal["discharge-summary", "radiology"]
 _PlanCategory = Literal["discharge-planning", "followup", "treatment"]
-_Priority = Literal["routine", "urgent", "asap"]
-_FlagCategory = Literal["safety", "allergy", "administrative", "clinical"]
+_ServiceStatus = Literal["active", "on-hold", "completed", "revoked"]
+_FlagStatus = Literal["active", "inactive"]
 _AnswerType = Literal["tool", "chat"]
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT)]
-Id = Annotated[Text, BeforeValidator(_identifier)]
-OptionalText = Annotated[Text | None, BeforeValidator(_absent)]
-OptionalId = Annotated[Id | None, BeforeValidator(_absent)]
-OptionalCode = Annotated[Annotated[Text, BeforeValidator(_code)] | None, BeforeValidator(_absent)]
-OptionalDate = Annotated[
-    Annotated[Text, BeforeValidator(_code), AfterValidator(_date)] | None, BeforeValidator(_absent)
-]
-
-SubjectId = Annotated[Id, Field(description="Id of the patient of this round.")]
-SessionId = Annotated[Id, Field(description="Id of this session.")]
-HadmId = Annotated[OptionalId, Field(default=None, description="Limit to one hospital stay: the id of its Encounter.")]
-Count = Annotated[
-    Annotated[int, BeforeValidator(_integer), Field(ge=0)] | None,
-    BeforeValidator(_absent),
-    Field(
-        default=None,
-        alias="_count",
-        description=f"Most rows to return: default {DEFAULT_COUNT}, at most {MAX_COUNT}; 0 returns only the total.",
-    ),
-]
-
-
-class Arguments(BaseModel):
-    """Base of every argument model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-
-
-class NoSubject(Arguments):
-    """Arguments of tools that are not about a record."""
-
-
-class Subject(Arguments):
-    """Arguments of tools about this patient."""
-
-    subject_id: SubjectId
 
 
 class PatientRead(Subject):
@@ -139,8 +57,8 @@ class ConditionSearch(Search):
         None
     )
     clinical_status: Annotated[
-        Annotated[_ClinicalStatus, BeforeValidator(_one_of(_ClinicalStatus))] | None,
-        BeforeValidator(_absent),
+        Annotated[_ClinicalStatus, BeforeValidator(one_of(_ClinicalStatus))] | None,
+        BeforeValidator(absent),
         Field(description="Only diagnoses with this clinical status."),
     ] = None
 
@@ -152,7 +70,7 @@ class ObservationSearch(Search):
         Annotated[
             _ObservationCategory,
             BeforeValidator(
-                _one_of(
+                one_of(
                     _ObservationCategory,
                     {
                         "lab": "laboratory",
@@ -165,7 +83,7 @@ class ObservationSearch(Search):
             ),
         ]
         | None,
-        BeforeValidator(_absent),
+        BeforeValidator(absent),
         Field(description="Only results of this category."),
     ] = None
     code: Annotated[
@@ -185,8 +103,8 @@ class MedicationRequestSearch(Search):
 
     medication: Annotated[OptionalText, Field(description="Drug name, brand, class or part of the name.")] = None
     status: Annotated[
-        Annotated[_RequestStatus, BeforeValidator(_one_of(_RequestStatus))] | None,
-        BeforeValidator(_absent),
+        Annotated[_RequestStatus, BeforeValidator(one_of(_RequestStatus))] | None,
+        BeforeValidator(absent),
         Field(description="Only orders with this status now."),
     ] = None
 
@@ -201,8 +119,8 @@ class DiagnosticReportSearch(Search):
     """Arguments of DiagnosticReport.search."""
 
     report_type: Annotated[
-        Annotated[_ReportType, BeforeValidator(_one_of(_ReportType, {"echocardiogram": "Echo"}))] | None,
-        BeforeValidator(_absent),
+        Annotated[_ReportType, BeforeValidator(one_of(_ReportType, {"echocardiogram": "Echo"}))] | None,
+        BeforeValidator(absent),
         Field(description="Only reports of this kind of imaging."),
     ] = None
 
@@ -211,8 +129,8 @@ class DocumentReferenceSearch(Search):
     """Arguments of DocumentReference.search."""
 
     type_code: Annotated[
-        Annotated[_DocumentType, BeforeValidator(_one_of(_DocumentType))] | None,
-        BeforeValidator(_absent),
+        Annotated[_DocumentType, BeforeValidator(one_of(_DocumentType))] | None,
+        BeforeValidator(absent),
         Field(description="Only notes of this type."),
     ] = None
     keyword: Annotated[OptionalText, Field(description="Word or phrase that the note must contain.")] = None
@@ -222,47 +140,41 @@ class CarePlanSearch(Search):
     """Arguments of CarePlan.search."""
 
     category: Annotated[
-        Annotated[_PlanCategory, BeforeValidator(_one_of(_PlanCategory))] | None,
-        BeforeValidator(_absent),
+        Annotated[_PlanCategory, BeforeValidator(one_of(_PlanCategory))] | None,
+        BeforeValidator(absent),
         Field(description="Only plans of this category."),
     ] = None
 
 
-class MedicationRequestCreate(Subject):
-    """Arguments of MedicationRequest.create."""
+class ServiceRequestSearch(Search):
+    """Arguments of ServiceRequest.search."""
 
-    medication: Annotated[Text, Field(description="Drug to order, by name.")]
-    dose: Annotated[Text, Field(description='Amount per dose with its unit, for example "500 mg".')]
-    route: Annotated[Text, Field(description='Route, for example "oral" or "IV".')]
-    frequency: Annotated[Text, Field(description='How often, for example "twice daily" or "every 8 hours".')]
-    indication: Annotated[OptionalText, Field(description="Why it is ordered.")] = None
-    duration_days: Annotated[
-        Annotated[int, BeforeValidator(_integer), Field(ge=1, le=3650)] | None,
-        BeforeValidator(_absent),
-        Field(description="For how many days."),
+    service: Annotated[OptionalText, Field(description="Words of the test, procedure or referral.")] = None
+    status: Annotated[
+        Annotated[_ServiceStatus, BeforeValidator(one_of(_ServiceStatus))] | None,
+        BeforeValidator(absent),
+        Field(description="Only requests with this status now."),
     ] = None
-    note: Annotated[OptionalText, Field(description="Instruction or remark to keep with the order.")] = None
 
 
-class ServiceRequestCreate(Subject):
-    """Arguments of ServiceRequest.create."""
+class FlagSearch(Search):
+    """Arguments of Flag.search."""
 
-    service_type: Annotated[Text, Field(description="Test, procedure or referral to order.")]
-    priority: Annotated[_Priority, BeforeValidator(_one_of(_Priority)), Field(description="How soon it must be done.")]
-    target_date: Annotated[
-        OptionalDate, Field(description="When it shall be done: YYYY-MM-DD, or a month, year or full date and time.")
+    status: Annotated[
+        Annotated[_FlagStatus, BeforeValidator(one_of(_FlagStatus))] | None,
+        BeforeValidator(absent),
+        Field(description="Only warnings with this status now."),
     ] = None
-    note: Annotated[OptionalText, Field(description="Instruction or remark to keep with the order.")] = None
 
 
-class FlagCreate(Subject):
-    """Arguments of Flag.create."""
+class CommunicationSearch(Search):
+    """Arguments of Communication.search."""
 
-    category: Annotated[
-        _FlagCategory, BeforeValidator(_one_of(_FlagCategory)), Field(description="What kind of warning it is.")
-    ]
-    code: Annotated[Text, Field(description='Short name of the warning, for example "fall risk".')]
-    detail: Annotated[Text, Field(description="What the ward must know.")]
+
+class AppointmentSearch(Subject):
+    """Arguments of Appointment.search. R4 ties an appointment to no stay."""
+
+    count: Count
 
 
 class Ask(Subject):
@@ -295,6 +207,6 @@ class PrepareToAnswer(NoSubject):
 
     answer_type: Annotated[
         _AnswerType,
-        BeforeValidator(_one_of(_AnswerType)),
+        BeforeValidator(one_of(_AnswerType)),
         Field(description="tool: the answer rests on tool results; chat: it does not."),
     ]

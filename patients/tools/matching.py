@@ -20,7 +20,7 @@ import orjson
 from wardround.patients import knowledge
 from wardround.patients.chart import Snapshot
 from wardround.patients.overlay import Overlay
-from wardround.patients.packing import attributes, fold
+from wardround.patients.packing import fold
 from wardround.patients.search import matches_text
 
 Label = tuple[str, Sequence[str], Sequence[str]]
@@ -56,7 +56,7 @@ def choose(record: Overlay, kind: str, text: str, category: str | None = None) -
         category: Only concepts with resources of this category.
     """
     chosen = _of_snapshot(record.snapshot, kind, text, category)
-    own = [attributes(entry.resource()).concept for entry in record.writes if entry.type == kind]
+    own = [write.attributes.concept for write in record.own(kind)]
     if not own:
         return chosen
     extra = _pick(kind, text, own)
@@ -140,7 +140,7 @@ def words_test(words: Iterable[str]) -> Callable[[Label], bool]:
 def pick_words(record: Overlay, kind: str, words: Iterable[str]) -> Chosen:
     """Return the concepts of a record whose names hold one of the words."""
     test = words_test(words)
-    labels = record.snapshot.concepts(kind)
+    labels = record.concepts(kind)
     return _chosen_from([label for label in labels if test(label)], labels)
 
 

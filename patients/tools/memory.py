@@ -37,7 +37,7 @@ def remembered(handler: Handler) -> Handler:
 
     def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
         record = context.record
-        if record.writes:
+        if record.version:
             return handler(context, arguments, given)
         known = pages.get(record.snapshot)
         if known is None:

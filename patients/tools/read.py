@@ -10,6 +10,7 @@ from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant, parse_period
 
 from . import arguments as args
+from .fields import DEFAULT_COUNT, MAX_COUNT
 from .matching import Chosen, choose, pick_words, tool_words
 from .mistakes import mistake
 from .render import Page, render
@@ -93,6 +94,27 @@ def care_plans(context: ToolContext, arguments: args.CarePlanSearch, given: dict
     return _search(context, "CarePlan.search", arguments, given, category=arguments.category)
 
 
+def service_requests(context: ToolContext, arguments: args.ServiceRequestSearch, given: dict[str, Any]) -> ToolResult:
+    """Search orders of tests, procedures and referrals."""
+    words = None if arguments.service is None else [arguments.service]
+    return _search(context, "ServiceRequest.search", arguments, given, words=words, status=arguments.status)
+
+
+def flags(context: ToolContext, arguments: args.FlagSearch, given: dict[str, Any]) -> ToolResult:
+    """Search warnings."""
+    return _search(context, "Flag.search", arguments, given, status=arguments.status)
+
+
+def communications(context: ToolContext, arguments: args.CommunicationSearch, given: dict[str, Any]) -> ToolResult:
+    """Search messages."""
+    return _search(context, "Communication.search", arguments, given)
+
+
+def appointments(context: ToolContext, arguments: args.AppointmentSearch, given: dict[str, Any]) -> ToolResult:
+    """Search appointments."""
+    return _found(context, "Appointment.search", Search("Appointment"), given, arguments.count)
+
+
 def _search(
     context: ToolContext,
     tool: str,
@@ -144,19 +166,17 @@ def _found(
 ) -> ToolResult:
     record = context.record
     hits = record.search(query)
-    limit = args.DEFAULT_COUNT if count is None else min(count, args.MAX_COUNT)
+    limit = DEFAULT_COUNT if count is None else min(count, MAX_COUNT)
     entries = hits.entries(0, limit)
     note = None
     if not entries:
         note = _why_empty(context, query) if hits.total == 0 else None
     elif hits.total > limit:
-        note = f"{hits.total - limit} more not shown: narrow the search, or raise _count (at most {args.MAX_COUNT})."
+        note = f"{hits.total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
     page = Page(query.type, hits.total, entries, given, note, chosen.matched if chosen is not None else None)
     shown = tuple([entry.key for entry in entries])
-    own = record.writes
-    if own:
-        written = {entry.key for entry in own}
-        shown = tuple(key for key in shown if key not in written)
+    if record.version:  # what the episode wrote, a chart resource in a newer version too, is no evidence
+        shown = tuple([key for key in shown if not record.wrote(key)])
     return ToolResult(tool, given, True, render(page, context.view), "read", shown, None, (), hits.total)
 
 

@@ -1,4 +1,4 @@
-"""The 18 tools of the ward round, by published name and by the alias that every provider accepts."""
+"""Every tool, by published name and by the alias that providers accept; the 18 of the ward round are the default."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 from . import arguments as args
-from . import read, write
+from . import files, read, write, write_care, write_results
+from . import write_arguments as wargs
 from .ask import ask_with
 from .control import prepare_to_answer
 from .memory import remembered
 from .spec import ToolSpec
+from .write_status import update_status
 
 _SPECS: Final = (
     ToolSpec(
@@ -81,21 +83,21 @@ _SPECS: Final = (
         "MedicationRequest.create",
         "write",
         "Order a medication. Use only when the physician asks for the order.",
-        args.MedicationRequestCreate,
+        wargs.MedicationRequestCreate,
         write.create_medication_request,
     ),
     ToolSpec(
         "ServiceRequest.create",
         "write",
         "Order a test, procedure or referral. Use only when the physician asks for the order.",
-        args.ServiceRequestCreate,
+        wargs.ServiceRequestCreate,
         write.create_service_request,
     ),
     ToolSpec(
         "Flag.create",
         "write",
         "Put a warning on the patient's record. Use only when the physician asks for it.",
-        args.FlagCreate,
+        wargs.FlagCreate,
         write.create_flag,
     ),
     ToolSpec(
@@ -142,10 +144,136 @@ _SPECS: Final = (
     ),
 )
 
-TOOLS: Final[Mapping[str, ToolSpec]] = MappingProxyType({spec.name: spec for spec in _SPECS})
-"""Every tool by its published name."""
+_MORE: Final = (
+    ToolSpec(
+        "ServiceRequest.search",
+        "read",
+        "Search orders of tests, procedures and referrals, newest first, with status now.",
+        args.ServiceRequestSearch,
+        remembered(read.service_requests),
+    ),
+    ToolSpec(
+        "Flag.search",
+        "read",
+        "List the warnings on the patient's record, newest first.",
+        args.FlagSearch,
+        remembered(read.flags),
+    ),
+    ToolSpec(
+        "Communication.search",
+        "read",
+        "List the messages about the patient, newest first.",
+        args.CommunicationSearch,
+        remembered(read.communications),
+    ),
+    ToolSpec(
+        "Appointment.search",
+        "read",
+        "List the patient's appointments, the latest first.",
+        args.AppointmentSearch,
+        remembered(read.appointments),
+    ),
+    ToolSpec(
+        "MedicationRequest.update_status",
+        "write",
+        "Stop, hold, resume, complete or cancel a medication order. Use only when the physician asks for it.",
+        wargs.MedicationRequestUpdateStatus,
+        update_status("MedicationRequest"),
+    ),
+    ToolSpec(
+        "ServiceRequest.update_status",
+        "write",
+        "Hold, resume, complete or cancel the order of a test, procedure or referral. Use only when the physician "
+        "asks for it.",
+        wargs.ServiceRequestUpdateStatus,
+        update_status("ServiceRequest"),
+    ),
+    ToolSpec(
+        "Flag.update_status",
+        "write",
+        "Close, reopen or retract a warning on the patient's record. Use only when the physician asks for it.",
+        wargs.FlagUpdateStatus,
+        update_status("Flag"),
+    ),
+    ToolSpec(
+        "Observation.create",
+        "write",
+        "Record an observation of this patient. Use only when the physician asks for it.",
+        wargs.ObservationCreate,
+        write_results.create_observation,
+    ),
+    ToolSpec(
+        "DiagnosticReport.create",
+        "write",
+        "Record a diagnostic report. Use only when the physician asks for it.",
+        wargs.DiagnosticReportCreate,
+        write_results.create_report,
+    ),
+    ToolSpec(
+        "DocumentReference.create",
+        "write",
+        "Write a note, with sections. Use only when the physician asks for it.",
+        wargs.DocumentReferenceCreate,
+        write_results.create_note,
+    ),
+    ToolSpec(
+        "Communication.create",
+        "write",
+        "Send a message about the patient: notify or alert the physician, the team or the patient. It is recorded.",
+        wargs.CommunicationCreate,
+        write_care.create_communication,
+    ),
+    ToolSpec(
+        "Appointment.create",
+        "write",
+        "Book an appointment. Use only when the physician asks for it.",
+        wargs.AppointmentCreate,
+        write_care.create_appointment,
+    ),
+    ToolSpec(
+        "CarePlan.create",
+        "write",
+        "Write a plan for discharge, follow-up or treatment. Use only when the physician asks for it.",
+        wargs.CarePlanCreate,
+        write_care.create_care_plan,
+    ),
+    ToolSpec(
+        "files.write",
+        "write",
+        "Write a text file in your own workspace.",
+        files.FilesWrite,
+        files.write_file,
+    ),
+    ToolSpec(
+        "files.read",
+        "read",
+        "Read a text file of your own workspace.",
+        files.FilesRead,
+        files.read_file,
+    ),
+    ToolSpec(
+        "files.list",
+        "read",
+        "List the files of your own workspace.",
+        files.FilesList,
+        files.list_files,
+    ),
+    ToolSpec(
+        "files.delete",
+        "write",
+        "Delete a file of your own workspace.",
+        files.FilesDelete,
+        files.delete_file,
+    ),
+)
 
-_BY_NAME: Final = {spec.alias: spec for spec in _SPECS} | {spec.name: spec for spec in _SPECS}
+TOOLS: Final[Mapping[str, ToolSpec]] = MappingProxyType({spec.name: spec for spec in _SPECS})
+"""The 18 tools of the ward round, by published name: what a session offers that names none."""
+
+ALL_TOOLS: Final[Mapping[str, ToolSpec]] = MappingProxyType({spec.name: spec for spec in (*_SPECS, *_MORE)})
+"""Every tool by its name; a session's `tools` may name any of them."""
+
+_BY_NAME: Final = {spec.alias: spec for spec in ALL_TOOLS.values()} | dict(ALL_TOOLS)
 
 
 def find_tool(name: str) -> ToolSpec | None:

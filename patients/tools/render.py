@@ -14,7 +14,7 @@ from wardround.patients.chart import Entry
 from wardround.patients.resource import SITE
 from wardround.patients.rows import COLUMNS
 
-from .arguments import DEFAULT_COUNT, MAX_COUNT
+from .fields import DEFAULT_COUNT, MAX_COUNT
 from .spec import View
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from wardround.patients.strict_json import BadJson, clip, read_object
 
 from .mistakes import bad_arguments, bad_json, mistake, unknown_tool
-from .registry import TOOLS, find_tool
+from .registry import ALL_TOOLS, TOOLS, find_tool
 from .spec import ToolCall, ToolContext, ToolResult
 
 
@@ -19,16 +19,18 @@ def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | No
     Args:
         context: The episode's record, dialogue and identity; a write or a disclosure changes it.
         call: Name (published or alias) and arguments, as the model made them.
-        allowed: Published names of the tools offered; None offers all.
+        allowed: Published names of the tools offered; None offers the 18 of the ward round.
 
     Returns:
         What happened. `ok` is False for every mistake of the model, with its kind in `error`: unknown_tool,
-        bad_json, bad_arguments, wrong_patient, wrong_session, unknown_encounter, invalid_resource.
+        bad_json, bad_arguments, wrong_patient, wrong_session, unknown_encounter, unknown_resource, wrong_status,
+        invalid_resource, bad_file.
     """
     arguments = call.arguments
     spec = find_tool(call.name)
-    if spec is None or (allowed is not None and spec.name not in allowed):
-        return unknown_tool(call.name, arguments, TOOLS if allowed is None else [n for n in TOOLS if n in allowed])
+    if spec is None or spec.name not in (TOOLS if allowed is None else allowed):
+        offered = TOOLS if allowed is None else [name for name in ALL_TOOLS if name in allowed]
+        return unknown_tool(call.name, arguments, offered)
     if isinstance(arguments, str):
         read = read_object(arguments)
         if isinstance(read, BadJson):

@@ -41,7 +41,7 @@ class ToolResult:
     resources: tuple[str, ...] = ()
     """Keys ("Observation/lab-1") of the chart resources shown. Resources written in this episode are not listed."""
     created: str | None = None
-    """Key of the resource a write created."""
+    """Key of the resource a write created; `updated` and `file` below tell of other writes."""
     facts: tuple[str, ...] = ()
     """Ids of interview facts disclosed by this reply."""
     total: int | None = None
@@ -49,6 +49,12 @@ class ToolResult:
     error: str | None = None
     """Machine-readable kind of mistake: unknown_tool, bad_arguments, wrong_patient, bad_json …"""
     notes: Mapping[str, Any] = field(default_factory=dict)
+    updated: str | None = None
+    """Key of the resource of which a change of status wrote the next version."""
+    target: Mapping[str, Any] = field(default_factory=dict)
+    """What that resource is, under grading names, and its new status ({"medication": "Warfarin", "status": "stopped"})."""
+    file: str | None = None
+    """Path of the workspace file written or deleted."""
 
 
 @dataclass(slots=True)

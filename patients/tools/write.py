@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import orjson
@@ -12,12 +14,14 @@ from wardround.patients.overlay import InvalidResource
 from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant, parse_period
 
-from .arguments import FlagCreate, MedicationRequestCreate, ServiceRequestCreate
 from .mistakes import mistake
 from .spec import ToolContext, ToolResult
+from .write_arguments import FlagCreate, MedicationRequestCreate, ServiceRequestCreate
 
 _RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
 _UCUM = "http://unitsofmeasure.org"
+_ECHO = 200
+"""Characters of an argument that the result repeats."""
 
 
 def create_medication_request(
@@ -45,7 +49,7 @@ def create_medication_request(
         resource["dispenseRequest"] = {"expectedSupplyDuration": days}
     if arguments.note is not None:
         resource["note"] = [{"text": arguments.note}]
-    return _create(context, "MedicationRequest.create", resource, given)
+    return create(context, "MedicationRequest.create", resource, given)
 
 
 def create_service_request(context: ToolContext, arguments: ServiceRequestCreate, given: dict[str, Any]) -> ToolResult:
@@ -68,7 +72,7 @@ def create_service_request(context: ToolContext, arguments: ServiceRequestCreate
         resource["occurrenceDateTime"] = day if len(day) <= 10 else format_instant(start)
     if arguments.note is not None:
         resource["note"] = [{"text": arguments.note}]
-    return _create(context, tool, resource, given)
+    return create(context, tool, resource, given)
 
 
 def create_flag(context: ToolContext, arguments: FlagCreate, given: dict[str, Any]) -> ToolResult:
@@ -84,7 +88,7 @@ def create_flag(context: ToolContext, arguments: FlagCreate, given: dict[str, An
     }
     if context.encounter is not None:
         resource["encounter"] = {"reference": f"Encounter/{context.encounter}"}
-    return _create(context, "Flag.create", resource, given)
+    return create(context, "Flag.create", resource, given)
 
 
 def _order(context: ToolContext, kind: str) -> dict[str, Any]:
@@ -108,7 +112,8 @@ def _medication(name: str) -> dict[str, Any]:
     return concept
 
 
-def _create(context: ToolContext, tool: str, resource: dict[str, Any], given: dict[str, Any]) -> ToolResult:
+def create(context: ToolContext, tool: str, resource: dict[str, Any], given: dict[str, Any]) -> ToolResult:
+    """Write a new resource, or say why it is none."""
     try:
         entry = context.record.create(resource)
     except InvalidResource as fault:
@@ -117,6 +122,31 @@ def _create(context: ToolContext, tool: str, resource: dict[str, Any], given: di
     if context.view == "fhir":
         text = entry.body.decode()
     else:
-        fields = {name: value for name, value in given.items() if name != "subject_id"}
-        text = orjson.dumps({"created": entry.key, "status": "active", "recorded": fields}).decode()
+        fields = {
+            name: clip(value, _ECHO) if isinstance(value, str) and len(value) > _ECHO else value
+            for name, value in given.items()
+            if name != "subject_id"
+        }
+        text = orjson.dumps({"created": entry.key, "status": resource["status"], "recorded": fields}).decode()
     return ToolResult(tool, given, ok=True, text=text, effect="write", created=entry.key)
+
+
+def about_patient(context: ToolContext, kind: str, status: str) -> dict[str, Any]:
+    """Return what every resource about this patient begins with; tied to the stay of the round where there is one."""
+    resource: dict[str, Any] = {
+        "resourceType": kind,
+        "status": status,
+        "subject": {"reference": f"Patient/{context.subject_id}"},
+    }
+    if context.encounter is not None:
+        resource["encounter"] = {"reference": f"Encounter/{context.encounter}"}
+    return resource
+
+
+@cache
+def write_words() -> dict[str, Any]:
+    """Return `data/write_tools.json`."""
+    data: dict[str, Any] = orjson.loads(
+        resources.files("wardround.patients").joinpath("data", "write_tools.json").read_bytes()
+    )
+    return data
