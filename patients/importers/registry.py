@@ -13,6 +13,7 @@ from .demographics import Demographics
 from .diagnoses import Diagnoses
 from .edmeds import Medrecon
 from .emar import Emar
+from .inputs import Ingredients, Inputs
 from .labs import Labs
 from .microbiology import Microbiology
 from .outputs import Datetimes, Outputs
@@ -22,7 +23,8 @@ from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
     Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures, Outputs,
-    Datetimes, EdVitals, Omr, Medrecon, Charted,
+    Datetimes, EdVitals, Omr, Medrecon, Charted, Inputs,
+    Ingredients,
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
