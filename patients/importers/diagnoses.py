@@ -27,7 +27,7 @@ TITLES = TableSpec(
     frozenset({"icd_code", "icd_version", "long_title"}),
     keyed=False,
 )
-_CODE = re.compile(r"[A-Z0-9]{3,8}", re.ASCII)
+CODE = re.compile(r"[A-Z0-9]{3,8}", re.ASCII)
 
 
 class Diagnoses:
@@ -58,7 +58,7 @@ class Diagnoses:
                 tally.refuse("seq_num is not a whole number from 1", number)
             elif version is None or version not in words.codes()["icd_systems"]:
                 tally.refuse("icd_version is neither 9 nor 10", number)
-            elif _CODE.fullmatch(code) is None:
+            elif CODE.fullmatch(code) is None:
                 tally.refuse("icd_code is not an ICD code of 3 to 8 letters and digits", number)
             elif self._titles.lost_zero(version, code):
                 tally.refuse("icd_code has lost its leading zero", number)
@@ -72,29 +72,50 @@ class Diagnoses:
     def _condition(
         self, patient: PatientContext, hadm: str, rank: int, code: str, version: str, row: int, tally: Tally
     ) -> Mapped:
-        entry = words.codes()["icd_systems"][version]
         title = self._titles.title(version, code)
-        dotted = dot(code, version)
         if not title:
             tally.note("code without a title in d_icd_diagnoses; named by its code")
-        condition: Resource = {"resourceType": "Condition", "id": f"dx-{hadm}-{rank}-{code}"}
-        if has_clinical_status(code, version):
-            condition["clinicalStatus"] = words.concept(None, words.coding(words.CONDITION_CLINICAL, "active"))
-            tag_derived(condition)
-        condition["verificationStatus"] = words.concept(None, words.coding(words.CONDITION_VERIFICATION, "confirmed"))
-        category = words.coding(words.CONDITION_CATEGORY, "encounter-diagnosis", "Encounter Diagnosis")
-        condition["category"] = [words.concept(None, category)]
-        codings = (words.coding(entry["hl7"], dotted, title), words.coding(words.system(entry["mimic"]), code, title))
-        condition["code"] = words.concept(title or dotted, *codings)
-        condition["subject"] = patient.subject
-        condition["encounter"] = {"reference": f"Encounter/{hadm}"}
-        with_rank(condition, rank)
+        encounter = {"reference": f"Encounter/{hadm}"}
+        condition = coded(patient, f"dx-{hadm}-{rank}-{code}", (version, code, title, title), encounter, rank)
         stay = patient.stays[hadm]
         known = discharge_known(stay)
         if known is None or stay.discharged is None:
             return Mapped("diagnoses_icd", row, condition, NEVER)
         condition["recordedDate"] = max(stay.discharged, stay.admitted, key=lambda one: one.start).text
         return Mapped("diagnoses_icd", row, condition, known)
+
+
+def coded(
+    patient: PatientContext,
+    name: str,
+    icd: tuple[str, str, str | None, str | None],
+    encounter: dict[str, str],
+    rank: int,
+) -> Resource:
+    """Build the Condition of a coded diagnosis, without its date.
+
+    Args:
+        patient: The patient.
+        name: Its id.
+        icd: Version, code without dots, title of the code system, title as the table itself writes it.
+        encounter: Reference to the stay it was coded for.
+        rank: 1 is the principal one.
+    """
+    version, code, title, written = icd
+    entry = words.codes()["icd_systems"][version]
+    dotted = dot(code, version)
+    condition: Resource = {"resourceType": "Condition", "id": name}
+    if has_clinical_status(code, version):
+        condition["clinicalStatus"] = words.concept(None, words.coding(words.CONDITION_CLINICAL, "active"))
+        tag_derived(condition)
+    condition["verificationStatus"] = words.concept(None, words.coding(words.CONDITION_VERIFICATION, "confirmed"))
+    category = words.coding(words.CONDITION_CATEGORY, "encounter-diagnosis", "Encounter Diagnosis")
+    condition["category"] = [words.concept(None, category)]
+    codings = (words.coding(entry["hl7"], dotted, title), words.coding(words.system(entry["mimic"]), code, written))
+    condition["code"] = words.concept(title or written or dotted, *codings)
+    condition["subject"] = patient.subject
+    condition["encounter"] = encounter
+    return with_rank(condition, rank)
 
 
 def dot(code: str, version: str) -> str:

@@ -46,11 +46,10 @@ PRESCRIPTIONS = TableSpec(
 )
 PHARMACY = TableSpec(
     "pharmacy",
-    ("subject_id", "pharmacy_id", "status", "entertime", "frequency"),
+    ("subject_id", "pharmacy_id", "poe_id", "status", "entertime", "frequency"),
     frozenset({"subject_id", "pharmacy_id", "entertime", "status", "frequency"}),
     (
         "hadm_id",
-        "poe_id",
         "starttime",
         "stoptime",
         "medication",
@@ -122,7 +121,7 @@ class Prescriptions:
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the MedicationRequests by id."""
         tally = tallies["prescriptions"]
-        orders = self._orders(rows.get("pharmacy", []), tallies)
+        orders = self._orders(patient, rows.get("pharmacy", []), tallies)
         found: dict[str, Mapped] = {}
         used: set[str] = set()
         read = [(row, Cells(*(clean(cell) for cell in row[2:]))) for row in rows.get("prescriptions", [])]
@@ -151,10 +150,10 @@ class Prescriptions:
         for _, mapped in sorted(found.items()):
             yield mapped
 
-    def _orders(self, rows: list[Row], tallies: Tallies) -> dict[str, Order]:
+    def _orders(self, patient: PatientContext, rows: list[Row], tallies: Tallies) -> dict[str, Order]:
         orders: dict[str, Order] = {}
         for row in rows:
-            n, _, _, pharmacy_id, status, entered, frequency = row
+            n, _, _, pharmacy_id, order_id, status, entered, frequency = row
             key = clean(pharmacy_id)
             tally = tallies["pharmacy"]
             try:
@@ -168,6 +167,7 @@ class Prescriptions:
                 tally.refuse("pharmacy_id stands twice; the first row is kept", n)
             else:
                 orders[key] = Order(at, clean(status), clean(frequency))
+                patient.pharmacy_orders.add(clean(order_id) or "")
         return orders
 
 

@@ -11,20 +11,22 @@ from ._mapper import TableMapper
 from .chartevents import Charted
 from .demographics import Demographics
 from .diagnoses import Diagnoses
+from .drg import DrgCodes
+from .edfacts import EdDiagnoses, Pyxis
 from .edmeds import Medrecon
 from .emar import Emar
 from .inputs import Ingredients, Inputs
 from .labs import Labs
 from .microbiology import Microbiology
 from .outputs import Datetimes, Outputs
+from .poe import Orders
 from .prescriptions import Prescriptions
 from .procedures import CodedProcedures, IcuProcedures
 from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
-    Demographics, Diagnoses, Prescriptions, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures, Outputs,
-    Datetimes, EdVitals, Omr, Medrecon, Charted, Inputs,
-    Ingredients,
+    Demographics, Diagnoses, DrgCodes, Prescriptions, Orders, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures,
+    Outputs, Datetimes, EdVitals, EdDiagnoses, Pyxis, Omr, Medrecon, Charted, Inputs, Ingredients,
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
