@@ -22,7 +22,7 @@ import zstandard
 from .clock import forms
 from .elements import tail, text_of
 from .errors import DataError
-from .resource import ALWAYS, Resource, dump, instant_text, load, period_of, rank_of, stamp
+from .resource import ALWAYS, Resource, dump, instant_text, load, period_of, place_of, stamp
 from .rows import compact_row
 from .times import NEVER, Instant
 
@@ -292,7 +292,7 @@ def _forms(
         if marks.first == UNDATED:
             marks = marks._replace(first=known if known < NEVER else UNDATED, last=NEVER)
         yield Form(
-            form["resourceType"], form["id"], since, until, rank_of(form) or 1 << 30, marks,
+            form["resourceType"], form["id"], since, until, place_of(form) or 1 << 30, marks,
             body if form is plain else dump(form), compact_row(_named(form, names), marks.time),
         )  # fmt: skip
 

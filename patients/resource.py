@@ -31,6 +31,8 @@ KNOWN_AT = f"{SITE}/StructureDefinition/known-at"
 KNOWN_LATER = f"{SITE}/StructureDefinition/known-later"
 NEVER_KNOWN = f"{SITE}/StructureDefinition/never-known"
 RANK = f"{SITE}/StructureDefinition/diagnosis-rank"
+NOTE_SECTION = f"{SITE}/StructureDefinition/note-section"
+"""Extension of a DocumentReference: which part of which note it is (docs/notes.md)."""
 DERIVED_SYSTEM = f"{SITE}/CodeSystem/derived"
 DERIVED_STATUS = "derived-status"
 
@@ -200,3 +202,14 @@ def rank_of(condition: Mapping[str, Any]) -> int | None:
             rank = mark.get("valuePositiveInt")
             return rank if isinstance(rank, int) else None
     return None
+
+
+def place_of(resource: Mapping[str, Any]) -> int | None:
+    """Return what orders resources of equal time: the rank of a diagnosis; note and order of a section of a note."""
+    for mark in resource.get("extension", ()):
+        if mark.get("url") == NOTE_SECTION:
+            parts = {part["url"]: part for part in mark.get("extension", ())}
+            number = parts.get("noteNumber", {}).get("valuePositiveInt", 0)
+            order = parts.get("order", {}).get("valuePositiveInt", 0)
+            return number * 1000 + order if isinstance(number, int) and isinstance(order, int) else None
+    return rank_of(resource)

@@ -45,6 +45,10 @@ class Cells:
         """Return a cell; None too for a column that the table does not have."""
         return self[name] if name in self._place else None
 
+    def raw(self, name: str) -> str:
+        """Return a cell as it stands, outer blanks and line breaks included; an empty one is an empty text."""
+        return self._cells[self._place[name]] or ""
+
     def time(self, name: str) -> Moment | None:
         """Read a time; ValueError where it is none."""
         return moment(self[name])

@@ -56,6 +56,12 @@ def loinc_exceptions() -> dict[str, str]:
     return items
 
 
+@cache
+def radiology() -> Json:
+    """Return the fields of note details and the words of imaging modalities."""
+    return _read("mimic_radiology.json")
+
+
 def system(name: str) -> str:
     """Return the URI of one of MIMIC-IV's own code or identifier systems."""
     uri: str = codes()["systems"][name]

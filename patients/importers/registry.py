@@ -18,15 +18,18 @@ from .emar import Emar
 from .inputs import Ingredients, Inputs
 from .labs import Labs
 from .microbiology import Microbiology
+from .notes import DischargeNotes
 from .outputs import Datetimes, Outputs
 from .poe import Orders
 from .prescriptions import Prescriptions
 from .procedures import CodedProcedures, IcuProcedures
+from .radiology import RadiologyReports
 from .vitals import EdVitals, Omr
 
 MAPPERS: tuple[Callable[[], TableMapper], ...] = (
     Demographics, Diagnoses, DrgCodes, Prescriptions, Orders, Labs, Microbiology, Emar, CodedProcedures, IcuProcedures,
     Outputs, Datetimes, EdVitals, EdDiagnoses, Pyxis, Omr, Medrecon, Charted, Inputs, Ingredients,
+    DischargeNotes, RadiologyReports,
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
