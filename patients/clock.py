@@ -140,7 +140,10 @@ def _as_of(resource: Resource, marks: list[Mark], anchor: Instant) -> Resource:
         elif rule["known"] == "self":
             _drop_where(form, path, anchor)
         elif rule["known"] is None or _known(resource, rule["known"], own) > anchor:
-            hidden.add(path)
+            if "before" in rule:
+                _replace(form, path, rule["before"])
+            else:
+                hidden.add(path)
     for path in sorted(hidden):
         _drop(form, path)
     _strip(form)
@@ -226,11 +229,24 @@ def _time(element: Any, path: str) -> Instant:
     return -NEVER if value is None else _moment(value)
 
 
-def _known(resource: Resource, path: str, own: dict[str, Instant]) -> Instant:
-    if path in own:
-        return own[path]
-    value = next(values_at(resource, path), None)
-    return NEVER if value is None else _moment(value)
+def _known(resource: Resource, path: str | list[str], own: dict[str, Instant]) -> Instant:
+    """Return when the dates at a path are all known; of several paths the first that is there decides."""
+    for one in (path,) if isinstance(path, str) else path:
+        if one in own:
+            return own[one]
+        moments = [_moment(value) for value in values_at(resource, one)]
+        if moments:
+            return max(moments)
+    return NEVER
+
+
+def _replace(form: Resource, path: str, value: Any) -> None:
+    """Set the field at `path` wherever it is there, and tag the resource."""
+    parents, _, last = path.rpartition(".")
+    for node in values_at(form, parents):
+        if isinstance(node, dict) and last in node:
+            node[last] = value
+            tag_derived(form)
 
 
 def _drop(node: Any, path: str) -> None:
@@ -285,7 +301,12 @@ def _copy(node: Any) -> Any:
     return [_copy(value) for value in node] if isinstance(node, list) else node
 
 
-_CARRIERS = frozenset({"condition", "target", "actor", "item", "link"})
+CARRIERS = frozenset(
+    {
+        "actor", "condition", "diagnosisReference", "entity", "item", "itemReference", "link", "other",
+        "procedureReference", "target", "valueReference", "what", "who",
+    }
+)  # fmt: skip
 """Required references of array elements: without them the element itself goes."""
 
 
@@ -310,7 +331,7 @@ def _stands_on(element: Any, hidden: frozenset[str]) -> bool:
         return False
     if element.get("reference") in hidden:
         return True
-    carried = (element[key] for key in _CARRIERS if isinstance(element.get(key), dict))
+    carried = (element[key] for key in CARRIERS if isinstance(element.get(key), dict))
     return any(reference.get("reference") in hidden for reference in carried)
 
 

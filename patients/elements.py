@@ -204,6 +204,12 @@ def medication_of(resource: Resource) -> str | None:
     return text_of(resource.get("medicationCodeableConcept") or resource.get("medicationReference"))
 
 
+def device_name(resource: Resource) -> str | None:
+    """Return what a Device is called: its type, else the first of its names."""
+    names = (name.get("name") for name in resource.get("deviceName", ()) if isinstance(name, dict))
+    return text_of(resource.get("type")) or next((str(name) for name in names if name), None)
+
+
 def notes_of(resource: Resource) -> str | None:
     """Return the words of `note`, one line each."""
     return "\n".join(note["text"] for note in resource.get("note", ()) if note.get("text")) or None

@@ -25,8 +25,10 @@ from .resource import NEVER_KNOWN, Resource, dump, known_later, known_value, loa
 from .store import ChartStore
 from .times import NEVER, Instant
 
-SHARED = frozenset({"Location", "Medication", "Organization", "Practitioner"})
-"""Types that belong to no patient: charts hold copies, the export one resource."""
+SHARED = frozenset(
+    {"Appointment", "Device", "Group", "Location", "Medication", "Organization", "Practitioner", "PractitionerRole"}
+)
+"""Types that may belong to no patient or to several: charts hold copies, the export one resource."""
 
 _REFERENCES = re.compile(rb'"reference":"([^"\\]+)"')
 

@@ -48,8 +48,8 @@ from .resource import (
 
 __all__ = [
     "ALWAYS", "DERIVED_STATUS", "DERIVED_SYSTEM", "KNOWN_AT", "KNOWN_LATER", "Resource", "Validator", "decimal",
-    "dump", "end_of", "instant_text", "is_derived", "known_at", "known_later", "known_value", "load", "rank_of",
-    "stamp", "tag_derived", "types", "validate", "with_rank",
+    "definition", "dump", "end_of", "instant_text", "is_derived", "known_at", "known_later", "known_value", "load",
+    "rank_of", "reference_types", "stamp", "tag_derived", "types", "validate", "with_rank",
 ]  # fmt: skip
 
 MAX_PROBLEMS = 20
@@ -95,6 +95,17 @@ def types() -> tuple[str, ...]:
     return tuple(_data()["types"])
 
 
+def definition(name: str) -> Mapping[str, Any]:
+    """Return the JSON schema of a type, or of an element of one (`Claim_Insurance`)."""
+    found: dict[str, Any] = _data()["definitions"][name]
+    return found
+
+
+def reference_types(name: str) -> Mapping[str, frozenset[str]]:
+    """Return which types the references of a type or element may lead to, where R4 restricts them."""
+    return {key: step.references for key, step in _definition(name).steps.items() if step.references}
+
+
 @cache
 def _schema(resource_type: str) -> Any:
     schema = {
@@ -119,6 +130,8 @@ class _Step(NamedTuple):
     codes: frozenset[str] = frozenset()
     concept: tuple[str, frozenset[str]] | None = None
     references: frozenset[str] = frozenset()
+    many: bool = False
+    """Whether R4 repeats the element: the schema lets an array pass in place of one complex value."""
 
 
 class _Definition(NamedTuple):
@@ -144,8 +157,9 @@ def _definition(name: str) -> _Definition:
             frozenset(table["codes"].get(key, ())),
             concepts.get(key),
             kinds if "Resource" not in kinds else frozenset(),
+            prop.get("type") == "array",
         )
-        if step != _Step():
+        if step._replace(many=False) != _Step():
             steps[key] = step
     choices = ((key, needed, names) for key, (needed, names) in sorted(table["choices"].items()))
     return _Definition(
@@ -229,6 +243,8 @@ def _walk(node: dict[str, Any], name: str, path: str, problems: list[str], keys:
 
 def _take_step(value: Any, step: _Step, path: str, problems: list[str], keys: list[str]) -> None:
     if step.child:
+        if isinstance(value, list) and not step.many:
+            problems.append(f"{path}: is an array; R4 has one value here")
         for item in value if isinstance(value, list) else (value,):
             if item:
                 if isinstance(item, dict):

@@ -16,8 +16,8 @@ from ._validity import split_invalid
 from .fhir_chart import ChartMaker, storable
 from .fhir_known import is_own
 from .fhir_mimic import mimic_id
+from .fhir_owners import assign
 from .fhir_read import Found, find_files, read_file
-from .fhir_refs import Resolver
 from .fhir_rules import is_legal, legal_id, rules
 from .fhir_spill import Spill
 from .mimic import CREDENTIALED, Progress
@@ -91,7 +91,7 @@ class _Run:
                 self._take(found)
         self._spill.index()
         self._choose()
-        self._assign()
+        assign(self._spill, self._tally)
 
     def _take(self, found: Found) -> None:
         resource = found.resource
@@ -157,32 +157,6 @@ class _Run:
                 self._tally(kind).refuse(same, other)
                 self._spill.drop(other)
 
-    def _assign(self) -> None:
-        """Give every resource to the chart of its patient, or refuse it."""
-        resolver = Resolver(self._spill)
-        patients = {identity for _, identity in self._spill.ids("Patient")}
-        for seq, identity in self._spill.ids("Patient"):
-            self._spill.own(identity, seq)
-        placed: set[int] = set()
-        lost: list[tuple[int, str]] = []
-        for seq, kind, names in list(self._spill.wanted()):
-            keys = [key for key in map(resolver.key, names) if key is not None and key.startswith("Patient/")]
-            mine = list(dict.fromkeys(key.partition("/")[2] for key in keys if key.partition("/")[2] in patients))
-            for patient in mine if kind == "Appointment" else mine[:1]:
-                self._spill.own(patient, seq)
-            placed.add(seq)
-            if not mine:
-                lost.append((seq, kind))
-        for seq, kind in lost:
-            self._tally(kind).refuse("its patient is not in the input", seq)
-            self._spill.drop(seq)
-        for kind in rules()["owner"]:
-            for seq, _ in self._spill.ids(kind):
-                if seq not in placed:
-                    self._tally(kind).refuse("it names no patient", seq)
-                    self._spill.drop(seq)
-        self._spill.index_owners()
-
     def write(self, out: Path, others: tuple[str, ...]) -> ImportReport:
         """Make and write the charts, in order of patient id."""
         maker = ChartMaker(self._spill, self._tally)
@@ -233,7 +207,7 @@ class _Run:
     def _refuse_unused(self, maker: ChartMaker) -> None:
         for kind in (*rules()["shared"], "Binary"):
             for seq, _ in self._spill.ids(kind):
-                if seq not in maker.used and seq not in maker.refused:
+                if seq not in maker.used and seq not in maker.refused and not self._spill.is_owned(seq):
                     self._tally(kind).refuse("no chart refers to it", seq)
 
     def _table(self, tally: Tally) -> TableReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from wardround.patients.elements import text_of
+from wardround.patients.elements import device_name, text_of
 from wardround.patients.errors import DataError
 from wardround.patients.fhir import check, check_model
 from wardround.patients.resource import ALWAYS, Resource, dump, load
@@ -13,6 +13,7 @@ from wardround.patients.resource import ALWAYS, Resource, dump, load
 from ._mapper import Mapped
 from .fhir_known import Clock, date_superseded, is_own, own_known
 from .fhir_medication import Medications, say_medication
+from .fhir_mend import mend
 from .fhir_mimic import finish, formulary_names, is_mimic, restore
 from .fhir_refs import Resolver
 from .fhir_repair import attachments, repair, repair_text
@@ -79,18 +80,18 @@ class ChartMaker:
             if is_mimic(resource):
                 restore(resource, self._names, notes)
             self._show_names(resource)
-        return resource if self._valid(stored, resource) else None
+        return resource if self._valid(stored, resource, notes) else None
 
     def _notes(self, stored: Stored) -> Callable[[str], None]:
         """Return where to note what was repaired; one resource in several charts is noted once."""
         if stored.seq in self._noted:
             return lambda text: None
-        if stored.type in rules()["shared"] or stored.type in ("Appointment", "Communication"):
+        if stored.type in rules()["shared"] or stored.type in rules()["every"]:
             self._noted.add(stored.seq)
         return self._tally(stored.type).note
 
-    def _valid(self, stored: Stored, resource: Resource) -> bool:
-        problems = check(load(dump(resource)))
+    def _valid(self, stored: Stored, resource: Resource, notes: Callable[[str], None]) -> bool:
+        problems = _problems(resource, notes)
         if problems:
             self.refuse_invalid(stored.seq, stored.type, problems[0].split(":", 1)[0])
         return not problems
@@ -124,25 +125,28 @@ class ChartMaker:
         """Give references to places and people the name of what they lead to, where they have none."""
         for reference in references(resource):
             kind, _, identity = reference["reference"].partition("/")
-            if kind in ("Location", "Organization", "Practitioner") and "display" not in reference:
+            if kind in ("Device", "Location", "Organization", "Practitioner") and "display" not in reference:
                 name = self._name_of(kind, identity)
                 if name is not None:
                     reference["display"] = name
 
     def _name_of(self, kind: str, identity: str) -> str | None:
+        if kind == "Device":  # its patient's own: only the name is looked at, wherever it belongs
+            stored = self._spill.get(kind, identity)
+            return None if stored is None else device_name(load(stored.body))
         body = self._shared(kind, identity)
         return text_of(load(body[1]).get("name")) if body is not None else None
 
     def _make_shared(self, kind: str, identity: str) -> tuple[int, bytes] | None:
         stored = self._spill.get(kind, identity)
-        if stored is None or stored.seq in self.refused:
+        if stored is None or stored.seq in self.refused or self._spill.is_owned(stored.seq):
             return None
         resource = load(stored.body)
         notes = self._notes(stored)
         self._resolver.resolve(resource, notes)
         if not is_own(resource):
             repair(resource, notes)
-        problems = check(load(dump(resource))) or check_model(resource)
+        problems = _problems(resource, notes) or check_model(resource)
         if problems:
             self.refuse_invalid(stored.seq, kind, problems[0].split(":", 1)[0])
             return None
@@ -187,6 +191,14 @@ class ChartMaker:
         if changed:
             self._tally("DocumentReference").note("superseded; reads as current until the next note was known", changed)
         return made
+
+
+def _problems(resource: Resource, notes: Callable[[str], None]) -> list[str]:
+    """Return why a resource is not valid R4; one whose form alone is wrong is mended first."""
+    problems = check(load(dump(resource)))
+    if problems and not is_own(resource) and mend(resource, notes):
+        problems = check(load(dump(resource)))
+    return problems
 
 
 def storable(resource: Resource) -> bytes | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from wardround.patients.elements import tail
 from wardround.patients.resource import (
@@ -18,9 +18,20 @@ from wardround.patients.resource import (
 )
 from wardround.patients.times import NEVER, Instant, parse_instant
 
-from .fhir_rules import rules
+from .fhir_required import required_targets
+from .fhir_rules import references, rules
 
 Note = Callable[[str], None]
+
+_DEEPEST = 3
+"""Resources of resources that are asked when one became known."""
+
+_REASONS = {
+    "encounter.end": "at the end of its encounter",
+    "end": "at the end of its encounter",
+    "cited": "when the first resource that refers to it was",
+    "meta.lastUpdated": "when its server last changed it",
+}
 
 
 def is_own(resource: Resource) -> bool:
@@ -52,26 +63,48 @@ class Clock:
 
     def __init__(self, resources: Mapping[str, Resource]) -> None:
         self._resources = resources
+        self._citing: dict[str, list[str]] | None = None
+        self._done: dict[str, Instant] = {}
 
     def known(self, resource: Resource, note: Note) -> Instant:
         """Return when a resource became known; `NEVER` where nothing says so (noted)."""
-        kind = resource["resourceType"]
-        table = rules()
-        if kind in table["always"]:
-            return ALWAYS
         found = self._known(resource, 0)
         if found is None:
             note("no date and no rule for when it was known; kept, never visible")
             return NEVER
         path, known = found
-        if path == "encounter.end" or path.endswith(".encounter.end"):
-            note("without a date of its own; known at the end of its encounter")
-        elif path == "meta.lastUpdated":
-            note("without a date of its own; known when its server last changed it")
-        starts = [text for path in table["not_before"].get(kind, ()) for text in values_at(resource, path)]
-        return max([known, *(parse_instant(text) for text in starts if isinstance(text, str))])
+        reason = _REASONS.get(path.rpartition(".encounter.")[2] if path.endswith(".encounter.end") else path)
+        if reason:
+            note(f"without a date of its own; known {reason}")
+        return self._whole(resource, known, frozenset())
+
+    def _whole(self, resource: Resource, known: Instant, asked: frozenset[str]) -> Instant:
+        """Return when a resource was known and had happened, and what R4 requires it to name was known too."""
+        kind = resource["resourceType"]
+        starts = [text for path in rules()["not_before"].get(kind, ()) for text in values_at(resource, path)]
+        known = max([known, *(parse_instant(text) for text in starts if isinstance(text, str))])
+        key = f"{kind}/{resource.get('id')}"
+        needed = [
+            instant
+            for target in required_targets(resource)
+            if target not in asked and (instant := self._target(target, asked | {key})) is not None
+        ]
+        return max([known, *needed])
+
+    def _target(self, key: str, asked: frozenset[str]) -> Instant | None:
+        other = self._resources.get(key)
+        if other is None or key.startswith("Patient/"):
+            return None
+        if key not in self._done:
+            if is_own(other):
+                return NEVER if (own := known_at(other)) is None else own
+            found = self._known(other, 0)
+            self._done[key] = NEVER if found is None else self._whole(other, found[1], asked)
+        return self._done[key]
 
     def _known(self, resource: Resource, depth: int) -> tuple[str, Instant] | None:
+        if resource["resourceType"] in rules()["always"]:
+            return "", ALWAYS
         for path in _paths(resource):
             found = self._at(resource, path, depth)
             if found:
@@ -79,10 +112,17 @@ class Clock:
         return None
 
     def _at(self, resource: Resource, path: str, depth: int) -> list[Instant]:
+        if path == "always":
+            return [ALWAYS]
         if path == "members":
-            return self._members(resource, depth)
+            return self._each(self._others(resource, "hasMember"), depth)
+        if path == "cited":
+            return self._cited(resource, depth)
         if path == "encounter.end":
             return self._encounter_end(resource)
+        head, _, last = path.rpartition(".")
+        if last == "known":
+            return self._each(self._others(resource, head), depth)
         if path.endswith(".encounter.end"):
             others = self._others(resource, path.partition(".")[0])
             return [instant for other in others for instant in self._encounter_end(other)]
@@ -92,11 +132,23 @@ class Clock:
         keys = [str(one.get("reference")) for one in values_at(resource, path) if isinstance(one, dict)]
         return [self._resources[key] for key in keys if key in self._resources]
 
-    def _members(self, resource: Resource, depth: int) -> list[Instant]:
-        if depth > 3:
+    def _each(self, others: Iterable[Resource], depth: int) -> list[Instant]:
+        if depth > _DEEPEST:
             return []
-        found = (self._known(other, depth + 1) for other in self._others(resource, "hasMember"))
-        return [known for one in found if one is not None for known in (one[1],)]
+        found = (self._known(other, depth + 1) for other in others if not is_own(other))
+        return [one[1] for one in found if one is not None]
+
+    def _cited(self, resource: Resource, depth: int) -> list[Instant]:
+        """Return when the first resource that refers to this one was known."""
+        if self._citing is None:
+            self._citing = {}
+            for key, other in self._resources.items():
+                for reference in references(other):
+                    self._citing.setdefault(reference["reference"], []).append(key)
+        keys = self._citing.get(f"{resource['resourceType']}/{resource.get('id')}", ())
+        others = [self._resources[key] for key in keys if key.partition("/")[0] not in rules()["always"]]
+        found = self._each([one for one in others if "cited" not in _paths(one)], depth)
+        return [min(found)] if found else []
 
     def _encounter_end(self, resource: Resource) -> list[Instant]:
         path = rules()["encounter"].get(resource["resourceType"], "encounter")

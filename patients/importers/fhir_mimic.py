@@ -77,7 +77,8 @@ def finish(resource: Resource, chart: Mapping[str, Resource], note: Note) -> Non
             resource["recordedDate"] = end
     concept = resource.get("medicationCodeableConcept")
     if isinstance(concept, dict) and not _is_named(concept):
-        order = chart.get(str(resource.get("request", {}).get("reference")), {})
+        orders = [resource.get("request", {}), *resource.get("authorizingPrescription", ())]
+        order = next((chart[key] for one in orders if (key := str(one.get("reference"))) in chart), {})
         name = order.get("medicationCodeableConcept", {}).get("text")
         if name:
             concept["text"] = name

@@ -27,6 +27,7 @@ CREATE INDEX by_key ON resources (type, id);
 CREATE INDEX by_place ON places (type, id);
 CREATE INDEX by_url ON urls (url);
 CREATE INDEX by_token ON identifiers (type, token);
+CREATE INDEX by_owned ON owners (seq);
 """
 
 
@@ -112,6 +113,19 @@ class Spill:
     def own(self, patient: str, seq: int) -> None:
         """Give a resource to a patient's chart."""
         self._base.execute("INSERT INTO owners VALUES (?,?)", (patient, seq))
+
+    def owners(self, key: str) -> list[str]:
+        """Return the patients in whose charts a resource (`Type/id`) stands, sorted."""
+        kind, _, identity = key.partition("/")
+        query = (
+            "SELECT DISTINCT o.patient FROM resources r JOIN owners o ON o.seq = r.seq WHERE r.type=? AND r.id=? "
+            "ORDER BY o.patient"
+        )
+        return [patient for (patient,) in self._base.execute(query, (kind, identity))]
+
+    def is_owned(self, seq: int) -> bool:
+        """Tell whether a resource stands in the chart of its own patient."""
+        return self._base.execute("SELECT 1 FROM owners WHERE seq=? LIMIT 1", (seq,)).fetchone() is not None
 
     def index_owners(self) -> None:
         """Make charts readable; call once all are given."""

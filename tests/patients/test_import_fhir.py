@@ -125,8 +125,8 @@ def test_the_subject_decides_whose_a_resource_is(invented_fhir: Import) -> None:
 def test_types_without_a_place_are_counted(invented_fhir: Import) -> None:
     result = invented_fhir(PATIENT, {"resourceType": "Slot", "id": "x"}, {"resourceType": "Schedule", "id": "y"})
     assert result.refused("Slot") == result.refused("Schedule") == {"a chart has no place for this type": 1}
-    claim = next(table for table in result.report.tables if table.table == "Claim")
-    assert claim.refused[0].example_row == {"file": "all.ndjson", "line": 2, "text": "Claim/x"}
+    slot = next(table for table in result.report.tables if table.table == "Slot")
+    assert slot.refused[0].example_row == {"file": "all.ndjson", "line": 2, "text": "Slot/x"}
 
 
 def test_urn_uuid_and_absolute_references_of_a_bundle_are_resolved(invented_fhir: Import) -> None:
