@@ -11,6 +11,9 @@ import pytest
 from wardround.patients import knowledge
 from wardround.patients.facts import measurements
 from wardround.patients.importers import _vocabulary as words
+from wardround.patients.overlay import Overlay
+from wardround.patients.times import parse_instant
+from wardround.patients.tools.matching import choose
 
 HEAD = "subject_id,hadm_id,stay_id,caregiver_id,charttime,storetime,itemid,value,valuenum,valueuom,warning\n"
 ITEMS = (
@@ -274,3 +277,49 @@ def test_loinc_codes_agree_with_the_public_map(shared: Path) -> None:
     assert {item: code for item, code in mapped.items() if code not in items.get(item, {}).get("loinc", ())} == {}
     others = {code for item, entry in items.items() if item not in mapped for code in entry.get("loinc", ())}
     assert others <= {code for lab in knowledge.labs().values() for code in lab.loinc}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("heart rate", {"Heart Rate"}),
+        ("HR", {"Heart Rate"}),
+        ("脉搏", {"Heart Rate"}),
+        ("8867-4", {"Heart Rate"}),
+        ("220045", {"Heart Rate"}),
+        ("SpO2", {"O2 saturation pulseoxymetry"}),
+        ("血氧饱和度", {"O2 saturation pulseoxymetry"}),
+        ("SBP", {"Non Invasive Blood Pressure systolic"}),
+        ("收缩压", {"Non Invasive Blood Pressure systolic"}),
+        ("blood pressure", {"Non Invasive Blood Pressure systolic", "Non Invasive Blood Pressure diastolic"}),
+        ("temp", {"Temperature Fahrenheit", "Temperature Celsius"}),
+        ("体温", {"Temperature Fahrenheit", "Temperature Celsius"}),
+        ("FiO2", {"Inspired O2 Fraction"}),
+        ("GCS", {"GCS - Eye Opening", "GCS - Verbal Response"}),
+        ("格拉斯哥昏迷评分", {"GCS - Eye Opening", "GCS - Verbal Response"}),
+        ("GCS motor", set()),
+        ("RASS", {"Richmond-RAS Scale"}),
+        ("躁动镇静评分", {"Richmond-RAS Scale"}),
+        ("疼痛评分", {"Pain Level"}),
+        ("ventilator mode", {"Ventilator Mode"}),
+        ("creatinine", {"Creatinine (serum) (ICU chart)"}),
+        ("肌酐", {"Creatinine (serum) (ICU chart)"}),
+        ("troponin", {"Troponin-T (ICU chart)"}),
+        ("glucose", {"Glucose finger stick (range 70-100)"}),
+        ("alarm", {"Heart Rate Alarm - Low"}),
+    ],
+)
+def test_agents_find_charted_values_by_the_words_of_either_language(
+    every_item: Overlay, text: str, found: set[str]
+) -> None:
+    chosen = choose(every_item, "Observation", text)
+    assert set(chosen.matched) == found
+    assert bool(chosen.nearest) is not bool(found)
+
+
+@pytest.fixture
+def every_item(invented: Any) -> Overlay:
+    """Return the record of a patient with one number for every item of `ITEMS`."""
+    items = [line.partition(",")[0] for line in ITEMS.splitlines()[1:]]
+    chart = invented(chartevents=HEAD + "".join(row(int(item), "4", "4") for item in items), d_items=ITEMS)
+    return Overlay(chart.store.chart("1").at(parse_instant("2150-03-03")))
