@@ -168,10 +168,11 @@ def _dosages(resource: Resource) -> Iterator[Mapping[str, Any]]:
 
 
 def dose_of(resource: Resource) -> str | None:
-    """Return the dose of an order or an administration in words."""
+    """Return the dose of an order or an administration in words; what runs in, with its rate ("4 mg at 2 mg/hour")."""
     for dosage in _dosages(resource):
-        if "dose" in dosage:
-            return quantity_text(dosage["dose"])
+        amounts = [quantity_text(dosage[key]) for key in ("dose", "rateQuantity") if key in dosage]
+        if any(amounts):
+            return " at ".join(filter(None, amounts))
         for rate in dosage.get("doseAndRate", ()):
             for key in ("doseQuantity", "doseRange"):
                 if key in rate and (text := quantity_text(rate[key])):

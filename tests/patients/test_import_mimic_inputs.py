@@ -11,11 +11,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from wardround.patients.clock import forms
 from wardround.patients.importers import _vocabulary as words
 from wardround.patients.importers import import_mimic
-from wardround.patients.resource import load
+from wardround.patients.importers._mapper import PatientContext
+from wardround.patients.importers.inputs import INPUT, Inputs
+from wardround.patients.importers.report import Tally
+from wardround.patients.resource import dump, load
 from wardround.patients.store import ChartStore
 from wardround.patients.times import parse_instant
 
@@ -92,6 +99,15 @@ def test_an_infusion_runs_until_its_end_and_then_has_an_amount(invented: Any) ->
         "Bag: 250 ml",
         "Patient weight: 80 kg",
     ]
+
+
+def test_the_row_that_agents_see_has_amount_and_rate(invented: Any) -> None:
+    chart = invented(inputevents=HEAD + row(rate="0.1"), d_items=ITEMS).store.chart("1")
+    doses = [
+        orjson.loads(chart.at(parse_instant(f"2150-03-02T{at}Z")).read("MedicationAdministration", name).row)[3]
+        for at, name in (("09:00:00", "icuin-500-221906"), ("09:30:00", "icuin-500-221906"))
+    ]
+    assert doses == ["0.1 mcg/kg/min", "0.45 mg at 0.1 mcg/kg/min"]
 
 
 def test_a_change_of_rate_does_not_show_before_it_was_made(invented: Any) -> None:
@@ -246,6 +262,67 @@ def test_ingredients_are_known_when_all_of_it_has_run_in(invented: Any) -> None:
     calories = chart.all("Observation")["icuing-600-226060-21500302080000"]
     assert calories["effectiveDateTime"] == "2150-03-02T08:00:00Z"
     assert calories["valueQuantity"]["code"] == "kcal"
+
+
+# -- another future ---------------------------------------------------------------------------------------------------
+
+_T0 = datetime(2150, 3, 2, 8)
+_WORDS = ("FinishedRunning", "Stopped", "ChangeDose/Rate", "Paused", "Rewritten", "Else", "")
+
+
+def at(minutes: int) -> str:
+    return str(_T0 + timedelta(minutes=minutes))
+
+
+@st.composite
+def futures(draw: st.DrawFn) -> tuple[int, list[dict[str, str]], list[dict[str, str]]]:
+    """Return an anchor in minutes and two lists of rows that agree in all that was known by then."""
+    now = draw(st.integers(0, 240))
+    one, other = [], []
+    for order in range(draw(st.integers(1, 5))):
+        start, length, stored = (draw(st.integers(*span)) for span in ((0, 240), (0, 240), (-30, 300)))
+        cells = {
+            "orderid": str(order), "starttime": at(start), "endtime": at(start + length), "storetime": at(stored),
+            "rate": draw(st.sampled_from(["", "1.5"])), "amount": str(length), "statusdescription": _WORDS[0],
+        }  # fmt: skip
+        late = {
+            "endtime": at(max(now, start) + draw(st.integers(2, 60))),
+            "amount": str(draw(st.integers(1, 9))),
+            "statusdescription": draw(st.sampled_from(_WORDS)),
+        }
+        if max(start, stored) > now:
+            one.append(cells)
+            if draw(st.booleans()):
+                other.append(cells | late | {"rate": "9"})
+        else:
+            one.append(cells)
+            # a bolus says by lasting a minute that it is one: it and what has ended are known whole
+            lasts = start + length > now and (cells["rate"] or length > 1)
+            other.append(cells | late if lasts else cells)
+    return now, one, other
+
+
+def as_of(rows: list[dict[str, str]], now: int) -> dict[str, Any]:
+    """Map rows and return the forms that hold at an anchor, by id."""
+    table = [(n, 1, *(cells.get(name) or None for name in INPUT.columns)) for n, cells in enumerate(rows, 1)]
+    anchor = parse_instant(at(now).replace(" ", "T") + "Z")
+    found = {}
+    for made in Inputs().map(PatientContext("1"), {"inputevents": table}, {"inputevents": Tally("inputevents")}):
+        resource = load(dump(made.resource))
+        seen = [form for since, form in forms(resource, made.known) if since <= anchor]
+        if seen:
+            found[resource["id"]] = seen[-1]
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(futures())
+def test_another_future_changes_nothing_that_was_seen(
+    case: tuple[int, list[dict[str, str]], list[dict[str, str]]],
+) -> None:
+    now, one, other = case
+    base = {"subject_id": "1", "itemid": "221906", "amountuom": "mg"}
+    assert as_of([base | cells for cells in one], now) == as_of([base | cells for cells in other], now)
 
 
 # -- the official MedicationAdministrationICU as an oracle -------------------------------------------------------------
