@@ -33,6 +33,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "MedicationAdministration": ("id", "time", "medication", "dose", "route", "status", "reason", "encounter"),
     "MedicationStatement": ("id", "time", "medication", "dose", "status", "encounter"),
+    "MedicationDispense": ("id", "time", "medication", "status", "encounter"),
+    "ChargeItem": ("id", "time", "code", "name", "status", "encounter"),
     "ServiceRequest": ("id", "time", "service", "priority", "status", "due", "encounter"),
     "Flag": ("id", "start", "category", "flag", "status", "encounter"),
     "DiagnosticReport": ("id", "time", "type", "text", "status", "encounter"),
@@ -133,6 +135,19 @@ def _statement(resource: Resource, time: str | None) -> list[Any]:
     ]  # fmt: skip
 
 
+def _dispense(resource: Resource, time: str | None) -> list[Any]:
+    return [
+        resource.get("id"), time, medication_of(resource), resource.get("status"), tail(resource.get("context")),
+    ]  # fmt: skip
+
+
+def _charge(resource: Resource, time: str | None) -> list[Any]:
+    return [
+        resource.get("id"), time, code_of(resource.get("code")), text_of(resource.get("code")),
+        resource.get("status"), tail(resource.get("context")),
+    ]  # fmt: skip
+
+
 def _service(resource: Resource, time: str | None) -> list[Any]:
     return [
         resource.get("id"), time, text_of(resource.get("code")), resource.get("priority"), resource.get("status"),
@@ -213,6 +228,8 @@ _MAKERS: dict[str, Callable[[Resource, str | None], list[Any]]] = {
     "MedicationRequest": _medication_request,
     "MedicationAdministration": _administration,
     "MedicationStatement": _statement,
+    "MedicationDispense": _dispense,
+    "ChargeItem": _charge,
     "ServiceRequest": _service,
     "Flag": _flag,
     "DiagnosticReport": _report,
