@@ -74,3 +74,11 @@ def test_icu_imaging_can_be_found_as_imaging(invented: Any) -> None:
     assert running["status"] == "in-progress"
     assert "end" not in running["performedPeriod"]
     assert chart.all("Procedure")["icupx-901-225792"]["status"] == "stopped"
+
+
+def test_a_pause_is_not_known_before_it_was_made(invented: Any) -> None:
+    times = "2150-03-02 02:00:00,2150-03-04 02:00:00,2150-03-02 03:00:00"
+    rows = f"1,10,30,5,{times},225792,2880,min,,901,Ventilation,Paused,1\n"
+    chart = invented(procedureevents=EVENTS + rows, d_items=ITEMS)
+    assert chart.all("Procedure", "2150-03-04T01:59:59Z")["icupx-901-225792"]["status"] == "in-progress"
+    assert chart.all("Procedure", "2150-03-04T02:00:00Z")["icupx-901-225792"]["status"] == "on-hold"
