@@ -39,7 +39,8 @@ def test_celsius_typed_into_a_fahrenheit_column_is_read_and_counted(invented: An
     assert found["edvs-7-21500301061000-temperature"]["valueQuantity"]["code"] == "Cel"
     assert found["edvs-7-21500301071000-temperature"]["valueQuantity"]["code"] == "[degF]"
     assert chart.table("vitalsign").notes == {
-        "temperature between 30 and 45 in a Fahrenheit column; read as Celsius": 1
+        "temperature between 30 and 45 in a Fahrenheit column; read as Celsius": 1,
+        "stay_id is not an ED stay of this patient; kept without encounter": 2,
     }
 
 
