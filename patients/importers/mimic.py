@@ -16,7 +16,7 @@ from ._mapper import Mapped, PatientContext, TableMapper
 from ._sources import Folder, find_tables
 from ._tables import Reader, Row, TableSpec, TableStream
 from ._validity import Invalid, split_invalid
-from .registry import MAPPERS, REQUIRED
+from .registry import LEFT_OUT, MAPPERS, REQUIRED
 from .report import ImportReport, Refusal, TableReport, Tally
 
 CREDENTIALED = "credentialed"
@@ -111,8 +111,11 @@ class _Run:
             tables=tables,
             missing_tables=tuple(sorted(name for name in known if name not in self._folder.tables)),
             unread_tables=self._folder.unread(known),
-            messages=tuple(reader.messages),
+            messages=(*reader.messages, *self._left_out()),
         )
+
+    def _left_out(self) -> Iterable[str]:
+        return (f"`{name}` is not imported: {why}." for name, why in LEFT_OUT.items() if name in self._folder.tables)
 
     def _specs(self, *, missing: bool = False) -> Iterable[TableSpec]:
         seen: set[str] = set()

@@ -33,5 +33,11 @@ MAPPERS: tuple[Callable[[], TableMapper], ...] = (
 )  # fmt: skip
 """`Demographics` comes first: the others need the admissions it reads."""
 
+LEFT_OUT = {
+    "d_hcpcs": "its texts are CPT's, whose licence does not let them be carried",
+    "hcpcsevents": "its texts are CPT's, whose licence does not let them be carried",
+}
+"""Tables that stay out for a reason; the report names table and reason."""
+
 REQUIRED = ("patients", "admissions")
 """Tables without which nothing can be placed; the others are named and skipped where they are missing."""

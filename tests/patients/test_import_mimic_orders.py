@@ -172,3 +172,12 @@ def test_billing_groups_are_known_at_discharge(invented: Any) -> None:
     (entry,) = snapshot.search(Search("ChargeItem", codes=("054",), encounter="10")).entries()
     assert b'"054","NERVOUS SYSTEM NEOPLASMS W MCC"' in entry.row
     assert COLUMNS["ChargeItem"][:2] == ("id", "time")
+
+
+def test_the_table_of_cpt_codes_stays_out_and_says_why(invented: Any) -> None:
+    chart = invented(
+        hcpcsevents="subject_id,hadm_id,chartdate,hcpcs_cd,seq_num,short_description\n1,10,2150-03-01,99218,1,x\n"
+    )
+    assert chart.report.unread_tables == ("hcpcsevents",)
+    (message,) = [one for one in chart.report.messages if "hcpcsevents" in one]
+    assert "CPT" in message
