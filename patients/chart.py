@@ -15,6 +15,7 @@ import numpy as np
 import zstandard
 
 from .elements import age_at, document_text
+from .fulltext import TYPES, TextIndex, open_index, phrase
 from .packing import Index, PackedChart, attributes, fold
 from .resource import Resource, dump, load
 from .rows import compact_row
@@ -95,6 +96,9 @@ class Body(Protocol):
     def frame(self, number: int) -> bytes:
         """Return a frame, decompressed and verified."""
 
+    def texts(self) -> bytes | None:
+        """Return the packed texts (`fulltext.block`), verified; None where the chart was packed without them."""
+
     def origin(self) -> tuple[Any, ...]:
         """Return a picklable origin: `(function, arguments)` that makes the chart again."""
 
@@ -127,6 +131,9 @@ class Chart:
         self._frames: OrderedDict[int, bytes] = OrderedDict()
         self._snapshots: OrderedDict[tuple[Instant, ViewFilter | None], Snapshot] = OrderedDict()
         self._matches: dict[Any, Array] = {}
+        self._texts: TextIndex | None = None
+        self.derived: dict[Any, Any] = {}
+        """What other modules make of the body and keep with it (indexes of FHIR search). It knows no clock."""
 
     def __len__(self) -> int:
         return sum(self.index.counts.values())
@@ -159,6 +166,18 @@ class Chart:
                 self._frames.popitem(last=False)
         return found
 
+    def body(self, position: int) -> bytes:
+        """Return the JSON bytes at a place of the index. For snapshots only: it knows no clock."""
+        arrays = self.index.arrays
+        frame = self.frame(int(arrays["frame"][position]))
+        return frame[int(arrays["body_at"][position]) : int(arrays["body_end"][position])]
+
+    def texts(self) -> TextIndex:
+        """Return the full-text index (opened on first use). For snapshots only: it knows no clock."""
+        if self._texts is None:
+            self._texts = open_index(self._source.texts(), self.index.spans, self.body)
+        return self._texts
+
     def matching(self, kind: str, query: Search) -> Array:
         """Return, for each concept number, whether it answers the words and codes of `query` (cached, bounded)."""
         key = (kind, query.text, query.names, query.codes, query.prefix)
@@ -184,6 +203,10 @@ class MemoryBody:
     def frame(self, number: int) -> bytes:
         """Return a frame, decompressed."""
         return zstandard.ZstdDecompressor().decompress(self._packed.frames[number])
+
+    def texts(self) -> bytes | None:
+        """Return the packed texts."""
+        return self._packed.texts
 
     def origin(self) -> tuple[Any, ...]:
         """Return how to make the chart again in another process."""
@@ -233,6 +256,8 @@ class Snapshot:
         self._columns: dict[str, _Columns] = {}
         self._places: dict[str, dict[str, int]] = {}
         self._own: dict[int, tuple[bytes, bytes]] = {}
+        self.derived: dict[Any, Any] = {}
+        """What other modules make of what is visible and keep with it; they bound it."""
 
     def imported(self, kind: str) -> bool:
         """Tell whether any resource of a type was imported at all (for whichever patient)."""
@@ -298,6 +323,14 @@ class Snapshot:
         columns = self._of(query.type)
         return Hits(self, query.type, self._select(columns, query))
 
+    def positions(self, kind: str) -> Array:
+        """Return the places in the chart's index of the known resources of a type, newest first."""
+        return self._of(kind).positions
+
+    def recut(self, kind: str) -> list[int]:
+        """Return those places whose body here is not the chart's (hidden sections are cut out of it)."""
+        return [place for place in self.positions(kind).tolist() if place in self._own] if self._own else []
+
     def _select(self, columns: _Columns, query: Search) -> Array:
         masks = []
         if query.encounter is not None:
@@ -321,14 +354,18 @@ class Snapshot:
             for other in masks[1:]:
                 mask = mask & other
             found = found[mask]
-        return found if query.keyword is None else self._with_keyword(found, query.keyword)
+        return found if query.keyword is None else self._with_keyword(query.type, found, query.keyword)
 
-    def _with_keyword(self, positions: Array, keyword: str) -> Array:
-        wanted = fold(keyword)
-        if not wanted:  # punctuation alone folds to nothing, which no note "contains"
+    def _with_keyword(self, kind: str, positions: Array, keyword: str) -> Array:
+        wanted = phrase(keyword)
+        if wanted is None:
             return positions[:0]
-        kept = [place for place in positions.tolist() if wanted in fold(document_text(load(self.body(place))) or "")]
-        return np.array(kept, dtype=positions.dtype)
+        own = set(self._own) if kind in TYPES else set(positions.tolist())  # texts that the index does not have
+        mask = np.isin(positions, self.chart.texts().find(kind, wanted), assume_unique=True)
+        for place, position in enumerate(positions.tolist() if own else ()):
+            if position in own:
+                mask[place] = wanted.within(document_text(load(self.body(position))) or "")
+        return positions[mask]
 
     def _category_mask(self, columns: _Columns, category: str) -> Array:
         wanted = fold(category)
@@ -371,11 +408,7 @@ class Snapshot:
     def body(self, position: int) -> bytes:
         """Return the JSON bytes at a place of the index."""
         own = self._own.get(position)
-        if own is not None:
-            return own[0]
-        arrays = self.chart.index.arrays
-        frame = self.chart.frame(int(arrays["frame"][position]))
-        return frame[int(arrays["body_at"][position]) : int(arrays["body_end"][position])]
+        return own[0] if own is not None else self.chart.body(position)
 
     def row(self, position: int) -> bytes:
         """Return the compact row at a place of the index."""

@@ -9,74 +9,33 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
-from hashlib import blake2b
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
+from zlib import crc32
 
 import numpy as np
 import orjson
 import zstandard
 
+from .assembling import ARRAYS, FRAME_BYTES, UNRANKED, Attributes, Form, PackedChart, assemble, body_hash, frame_digest
 from .clock import forms
 from .elements import tail, text_of
 from .errors import DataError
 from .resource import ALWAYS, Resource, dump, instant_text, load, period_of, place_of, stamp
 from .rows import compact_row
+from .slotted import Sheaf
 from .times import NEVER, Instant
 
-FRAME_BYTES = 64 * 1024
-"""Raw bytes after which a frame closes; part of the format, as the chart hash is taken over frames."""
-
-ARRAYS = (
-    ("since", "<i8"), ("until", "<i8"), ("first", "<i8"), ("last", "<i8"), ("concept", "<i4"), ("encounter", "<i4"),
-    ("status", "<i4"), ("category", "<i4"), ("frame", "<i4"), ("body_at", "<i4"), ("body_end", "<i4"),
-    ("row_end", "<i8"),
-)  # fmt: skip
-"""The arrays of the index, in order, with their little-endian types."""
+__all__ = [
+    "ARRAYS", "FRAME_BYTES", "UNDATED", "Attributes", "Check", "Form", "Index", "PackedChart", "attributes",
+    "body_hash", "fold", "frame_digest", "pack",
+]  # fmt: skip
 
 UNDATED = -NEVER
 
 Check = Callable[[Resource], list[str]]
 """Returns the problems of a resource."""
-
-
-@dataclass(frozen=True, slots=True)
-class PackedChart:
-    """A packed chart, ready to be stored or opened."""
-
-    patient_id: str
-    licence: str
-    hash: str
-    """Hash of the body: BLAKE2b over the digests of its frames."""
-    index: bytes
-    """Compressed index: names as JSON, then the arrays."""
-    rows: bytes
-    """Compressed compact rows, end to end."""
-    frames: tuple[bytes, ...]
-    """Compressed frames of the body; each opens alone."""
-    digests: bytes
-    """16-byte digests of the raw frames, end to end; `hash` is their hash."""
-    counts: dict[str, int]
-    """Resources (not forms) by type."""
-    check: str
-    """Digest of `index` and `rows` as compressed."""
-
-
-class Attributes(NamedTuple):
-    """What a search can ask of one form of a resource."""
-
-    time: str | None
-    """Text of the date that sorts it."""
-    first: Instant
-    last: Instant
-    """The half-open span of its date; `UNDATED` and `NEVER` for open ends."""
-    encounter: str | None
-    status: str | None
-    categories: tuple[str, ...]
-    concept: tuple[str, tuple[str, ...], tuple[str, ...]]
-    """Name to show, folded names, codes (bare, and `system|code`)."""
 
 
 @cache
@@ -181,26 +140,13 @@ def _collect(node: Any, names: dict[str, None], codes: dict[str, None]) -> None:
             codes[f"{coding.get('system', '')}|{coding['code']}"] = None
 
 
-class Form(NamedTuple):
-    """One form of a resource, ready to be packed; importers of millions of like rows make them from templates."""
-
-    type: str
-    id: str
-    since: Instant
-    until: Instant
-    rank: int
-    attributes: Attributes
-    body: bytes
-    row: bytes
-
-
 def pack(
     patient_id: str,
     resources: Iterable[tuple[Resource, Instant]],
     licence: str,
     check: Check | None = None,
-    ready: Iterable[Form] = (),
-    check_ready: Callable[[bytes], list[str]] | None = None,
+    sheaves: Iterable[Sheaf] = (),
+    sample: Check | None = None,
 ) -> PackedChart:
     """Pack resources with their `known_at`.
 
@@ -210,51 +156,98 @@ def pack(
             They are stamped in place.
         licence: Licence tag of the data.
         check: Called with every form of every resource; returns its problems. None packs unchecked.
-        ready: Resources with a single form that are made already, stamp and row included.
-        check_ready: Called with the body of each of them; returns its problems.
+        sheaves: Many like resources, made from templates that are checked already.
+        sample: Called with some of theirs, chosen by their ids; returns its problems.
 
     Raises:
         DataError: Two resources share type and id, or `check` found problems (the first ten are listed).
     """
     packed: list[Form] = []
-    resources = list(resources)
+    resources, sheaves = list(resources), list(sheaves)
     names = _medication_names(resource for resource, _ in resources)
-    others = {
-        f"{resource.get('resourceType')}/{resource.get('id')}".encode(): known
-        for resource, known in resources
-        if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever it was recorded
-    }
-    ready = list(ready)
-    others.update((f"{form.type}/{form.id}".encode(), form.since) for form in ready)
+    others = _Known(resources, sheaves)
     problems: list[str] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
     for resource, known in resources:
         key = f"{resource.get('resourceType')}/{resource.get('id')}"
         if key in seen:
-            raise DataError(f"chart {patient_id}: two resources are called {key}; give every resource its own id")
+            raise _twice(patient_id, key)
         seen.add(key)
         counts[key.partition("/")[0]] = counts.get(key.partition("/")[0], 0) + 1
         packed.extend(_forms(resource, known, (names, others), check, problems))
-    for form in ready:
-        key = f"{form.type}/{form.id}"
-        if key in seen:
-            raise DataError(f"chart {patient_id}: two resources are called {key}; give every resource its own id")
-        seen.add(key)
-        counts[form.type] = counts.get(form.type, 0) + 1
-        if check_ready is not None:
-            problems.extend(f"{key}: {problem}" for problem in check_ready(form.body))
-    packed.extend(ready)
+    for sheaf in sheaves:
+        _take_in(patient_id, sheaf, seen)
+        counts[sheaf.kind] = counts.get(sheaf.kind, 0) + len(sheaf)
+        if sample is not None:
+            problems.extend(_sampled(sheaf, sample))
     if problems:
         more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
         raise DataError(f"chart {patient_id} is not valid FHIR R4: " + "; ".join(problems[:10]) + more)
-    packed.sort(key=lambda form: (form.type, -form.attributes.first, form.rank, form.id, form.since))
-    return _assemble(patient_id, licence, packed, dict(sorted(counts.items())))
+    counts = {kind: count for kind, count in sorted(counts.items()) if count}
+    return assemble(patient_id, licence, packed, sheaves, counts)
+
+
+class _Known:
+    """When each resource of a chart became known, by `Type/id`; sheaves are asked only where something refers to one."""
+
+    def __init__(self, resources: list[tuple[Resource, Instant]], sheaves: list[Sheaf]) -> None:
+        self._known = {
+            f"{resource.get('resourceType')}/{resource.get('id')}".encode(): known
+            for resource, known in resources
+            if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever recorded
+        }
+        self._sheaves = [(f"{sheaf.kind}/{sheaf.prefix}".encode(), sheaf) for sheaf in sheaves]
+
+    def get(self, key: bytes, default: Instant) -> Instant:
+        found = self._known.get(key)
+        if found is None and key.startswith(tuple(start for start, _ in self._sheaves)):
+            for _, sheaf in self._sheaves:
+                self._known |= sheaf.known()
+            self._sheaves = []
+            found = self._known.get(key)
+        return default if found is None else found
+
+
+def _take_in(patient_id: str, sheaf: Sheaf, seen: set[str]) -> None:
+    """Refuse a sheaf that repeats an id; `seen` are the keys of the chart's other resources."""
+    keys = [f"{sheaf.kind}/{identity}" for identity in sheaf.ids()]
+    distinct = set(keys)
+    if len(distinct) < len(keys):
+        distinct.clear()
+        for key in keys:
+            if key in distinct:
+                raise _twice(patient_id, key)
+            distinct.add(key)
+    if not distinct.isdisjoint(seen):
+        raise _twice(patient_id, min(distinct & seen))
+    seen |= distinct
+
+
+def _twice(patient_id: str, key: str) -> DataError:
+    return DataError(f"chart {patient_id}: two resources are called {key}; give every resource its own id")
+
+
+SAMPLE = 512
+"""One in so many of a sheaf's resources is checked like any other."""
+
+
+def sampled(sheaf: Sheaf) -> Iterator[tuple[int, Resource]]:
+    """Yield place and parsed body of the resources of a sheaf that the sample falls on, by a checksum of their ids."""
+    for place, row in enumerate(sheaf.rows):
+        if crc32(row[5][0]) % SAMPLE == 0:
+            yield place, load(row[0].body(row[5]))
+
+
+def _sampled(sheaf: Sheaf, check: Check) -> Iterator[str]:
+    for _, plain in sampled(sheaf):
+        for problem in check(plain):
+            yield f"{plain.get('resourceType')}/{plain.get('id')}: {problem}"
 
 
 _REFERENCES = re.compile(rb'"reference":"([^"\\]+)"')
 
-_Chart = tuple[dict[str, str], dict[bytes, Instant]]
+_Chart = tuple[dict[str, str], _Known]
 """Names of Medication resources, and when each resource became known, by `Type/id`."""
 
 
@@ -292,7 +285,7 @@ def _forms(
         if marks.first == UNDATED:
             marks = marks._replace(first=known if known < NEVER else UNDATED, last=NEVER)
         yield Form(
-            form["resourceType"], form["id"], since, until, place_of(form) or 1 << 30, marks,
+            form["resourceType"], form["id"], since, until, place_of(form) or UNRANKED, marks,
             body if form is plain else dump(form), compact_row(_named(form, names), marks.time),
         )  # fmt: skip
 
@@ -303,99 +296,6 @@ def _named(form: Resource, names: dict[str, str]) -> Resource:
     if reference not in names or "display" in form["medicationReference"]:
         return form
     return {**form, "medicationReference": {**form["medicationReference"], "display": names[reference]}}
-
-
-class _Table:
-    """Numbers the distinct values it is given, in order of first use."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[Any, int] = {}
-
-    def number(self, value: Any) -> int:
-        return self.numbers.setdefault(value, len(self.numbers))
-
-
-def _assemble(patient_id: str, licence: str, packed: list[Form], counts: dict[str, int]) -> PackedChart:
-    compressor = zstandard.ZstdCompressor(level=9)
-    concepts, encounters, statuses, categories = _Table(), _Table(), _Table(), _Table()
-    columns: dict[str, list[int]] = {name: [] for name, _ in ARRAYS}
-    frames: list[bytes] = []
-    digests = bytearray()
-    pending: list[bytes] = []
-    size = 0
-    row_end = 0
-
-    def close() -> None:
-        raw = b"".join(pending)
-        digests.extend(frame_digest(raw))
-        frames.append(compressor.compress(raw))
-        pending.clear()
-
-    for form in packed:
-        if size and size + len(form.body) > FRAME_BYTES:
-            close()
-            size = 0
-        row_end += len(form.row)
-        mark = form.attributes
-        values = (
-            form.since, form.until, mark.first, mark.last, concepts.number((form.type, *mark.concept)),
-            encounters.number(mark.encounter), statuses.number(mark.status), categories.number(mark.categories),
-            len(frames), size, size + len(form.body), row_end,
-        )  # fmt: skip
-        for column, value in zip(columns.values(), values, strict=True):
-            column.append(value)
-        pending.append(form.body)
-        size += len(form.body)
-    if pending:
-        close()
-    names = {
-        "ids": [form.id for form in packed],
-        "types": _spans(packed),
-        "concepts": [list(concept[1:]) for concept in concepts.numbers],
-        "encounters": list(encounters.numbers),
-        "statuses": list(statuses.numbers),
-        "categories": [list(words) for words in categories.numbers],
-        "counts": counts,
-        "parents": _parents(packed),
-    }
-    text = orjson.dumps(names)
-    arrays = b"".join(np.array(columns[name], dtype=kind).tobytes() for name, kind in ARRAYS)
-    index = compressor.compress(len(text).to_bytes(8, "little") + text + arrays)
-    rows = compressor.compress(b"".join(form.row for form in packed))
-    check = frame_digest(index + rows).hex()
-    return PackedChart(
-        patient_id, licence, body_hash(bytes(digests)), index, rows, tuple(frames), bytes(digests), counts, check
-    )
-
-
-def _parents(packed: list[Form]) -> list[tuple[str, str, Instant, Instant]]:
-    """Return which encounter is part of which, and from when until when that was known."""
-    found = []
-    for form in packed:
-        if form.type == "Encounter" and b'"partOf"' in form.body:
-            whole = tail(load(form.body).get("partOf"))
-            if whole is not None:
-                found.append((form.id, whole, form.since, form.until))
-    return found
-
-
-def frame_digest(raw: bytes) -> bytes:
-    """Return the 16-byte digest of a raw frame."""
-    return blake2b(raw, digest_size=16).digest()
-
-
-def body_hash(digests: bytes) -> str:
-    """Return the hash of a chart's body from the digests of its frames."""
-    return blake2b(digests, digest_size=16).hexdigest()
-
-
-def _spans(packed: list[Form]) -> list[list[Any]]:
-    spans: list[list[Any]] = []
-    for position, form in enumerate(packed):
-        if not spans or spans[-1][0] != form.type:
-            spans.append([form.type, position, position])
-        spans[-1][2] = position + 1
-    return spans
 
 
 class Index:

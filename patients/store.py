@@ -1,6 +1,7 @@
 """Many charts in one SQLite file, written once and then only read.
 
-Tables: `header` (one JSON object), `charts` (index and compact rows), `frames` (the bodies, in parts) and `interviews`
+Tables: `header` (one JSON object), `charts` (index and compact rows), `frames` (the bodies, in parts), `texts` (the
+full-text index of each chart, opened by its first keyword search) and `interviews`
 (authored interviews, hashed apart; no tool reads them). Format 1.
 """
 
@@ -41,6 +42,7 @@ CREATE TABLE charts (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, licence TEXT 
     digests BLOB NOT NULL, parts TEXT NOT NULL, "index" BLOB NOT NULL, rows BLOB NOT NULL);
 CREATE TABLE frames (patient TEXT NOT NULL, number INTEGER NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (patient, number)) WITHOUT ROWID;
+CREATE TABLE texts (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE interviews (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL);
 """
 
@@ -149,6 +151,20 @@ class ChartStore:
             return bytes(body)
         raise DataError(f"{self.path}: chart {patient_id} lacks part {number}; build the store again")
 
+    def texts(self, patient_id: str) -> bytes | None:
+        """Return the packed full-text index of a chart; None where there is none (no notes, or an older store).
+
+        Raises:
+            DataError: It is damaged.
+        """
+        if not self._query("SELECT 1 FROM sqlite_master WHERE name = 'texts'"):
+            return None
+        for digest, body in self._query("SELECT hash, body FROM texts WHERE patient = ?", patient_id):
+            if frame_digest(body).hex() != digest:
+                raise DataError(f"{self.path}: the text index of {patient_id} is damaged; build the store again")
+            return bytes(body)
+        return None
+
     def _query(self, statement: str, *values: Any) -> list[Any]:
         if self._connection is None or self._process != os.getpid():
             # A SQLite connection must not be used across fork; the child opens its own and leaves the parent's alone.
@@ -195,6 +211,10 @@ class _StoredBody:
                 f"{self._store.path}: part {number} of chart {self._patient_id} is damaged; build the store again"
             )
         return raw
+
+    def texts(self) -> bytes | None:
+        """Return the packed texts, verified."""
+        return self._store.texts(self._patient_id)
 
     def origin(self) -> tuple[Any, ...]:
         """Return how to open the chart again in another process."""
@@ -323,6 +343,9 @@ class StoreWriter:
             raise DataError(f"patient {packed.patient_id} was added twice; give each patient one chart") from fault
         frames = [(packed.patient_id, number, frame) for number, frame in enumerate(packed.frames)]
         database.executemany("INSERT INTO frames VALUES (?,?,?)", frames)
+        if packed.texts:
+            digest = frame_digest(packed.texts).hex()
+            database.execute("INSERT INTO texts VALUES (?,?,?)", (packed.patient_id, digest, packed.texts))
         if interview is not None:
             self.add_interview(packed.patient_id, interview)
         for kind, count in packed.counts.items():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .chart import Entry, Snapshot
 from .elements import age_at, document_text
 from .errors import WardroundError
+from .fulltext import phrase
 from .packing import Attributes, attributes, fold
 from .resource import DERIVED_SYSTEM, KNOWN_AT, SITE, Resource, instant_text, load
 from .rows import compact_row
@@ -116,8 +117,8 @@ def matches(write: Write, query: Search, snapshot: Snapshot) -> bool:
 
 
 def _has_keyword(entry: Entry, keyword: str) -> bool:
-    wanted = fold(keyword)
-    return bool(wanted) and wanted in fold(document_text(load(entry.body)) or "")
+    wanted = phrase(keyword)
+    return wanted is not None and wanted.within(document_text(load(entry.body)) or "")
 
 
 def hashable(concept: tuple[str, Sequence[str], Sequence[str]]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
