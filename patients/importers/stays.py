@@ -46,8 +46,8 @@ class Whereabouts(NamedTuple):
 def read_transfers(patient: PatientContext, rows: list[Row], tally: Tally) -> Whereabouts:
     """Sort the patient's places to encounters. An ED event is the ED stay of the same number (MIMIC-IV numbers both).
 
-    An ED event that `edstays` does not have belongs to its admission; without an admission it is an ED stay of its own,
-    which is added to the patient's.
+    An ED event that `edstays` does not have is an ED stay of its own, added to the patient's: whether it led to an
+    admission, which is known later, must not decide where it stands.
     """
     placed = sound(
         TRANSFERS,
@@ -90,11 +90,10 @@ def _encounter_of(patient: PatientContext, transfer: str, cells: Cells, came: Mo
     if transfer in patient.ed_stays:
         return f"ed-{transfer}"
     number = whole(cells["hadm_id"])
-    if number is not None and str(number) in patient.stays:
-        return str(number)
+    hadm = None if number is None else str(number)
     if cells["eventtype"] == words.codes()["ed_event"]:
-        return UnitStay(transfer, None, came, cells.time("outtime"), cells.number)
-    return None
+        return UnitStay(transfer, hadm, came, cells.time("outtime"), cells.number)
+    return hadm if hadm in patient.stays else None
 
 
 Services = dict[str, list[tuple[Moment, str]]]

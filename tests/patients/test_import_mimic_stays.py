@@ -148,11 +148,14 @@ def test_places_are_known_when_reached_and_end_when_left(invented: Any) -> None:
     assert len(end["10"]["location"]) == 2
 
 
-def test_an_ed_event_without_edstays_belongs_to_its_admission(invented: Any) -> None:
+def test_an_ed_event_without_edstays_is_an_ed_stay_whether_it_led_to_an_admission_or_not(invented: Any) -> None:
     row = "1,10,7,ED,Emergency Department,2150-03-01 06:00:00,2150-03-01 11:00:00\n"
     chart = invented(transfers=TRANSFERS + row)
-    assert set(chart.all("Encounter")) == {"10"}
-    assert chart.all("Encounter")["10"]["location"][0]["period"]["start"] == "2150-03-01T06:00:00Z"
+    assert set(chart.all("Encounter", "2150-03-01T07:00:00Z")) == {"ed-7"}
+    found = chart.all("Encounter")
+    assert "location" not in found["10"]
+    assert found["ed-7"]["partOf"] == {"reference": "Encounter/10"}
+    assert found["ed-7"]["location"][0]["location"]["display"] == "Emergency Department"
 
 
 def test_the_service_is_the_one_of_the_anchor(invented: Any) -> None:
