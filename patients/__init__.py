@@ -16,6 +16,7 @@ from .interviewing import interview_stats, make_interview
 from .loading import load_charts
 from .outputs import check_output
 from .overlay import InvalidResource, Overlay
+from .query import SearchError, SearchResult, fhir_search
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
@@ -52,6 +53,8 @@ __all__ = [
     "Reply",
     "Said",
     "Search",
+    "SearchError",
+    "SearchResult",
     "Snapshot",
     "StoreWriter",
     "Stream",
@@ -66,6 +69,7 @@ __all__ = [
     "Words",
     "check_output",
     "export_ndjson",
+    "fhir_search",
     "find_tool",
     "format_instant",
     "import_fhir",

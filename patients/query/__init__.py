@@ -1,0 +1,18 @@
+"""FHIR R4 search over a record: exact, complete, and blind to what came later than the anchor (docs/search.md)."""
+
+from __future__ import annotations
+
+from .definitions import Parameter, compartment, parameters, searchable
+from .errors import Issue, SearchError
+from .search import SearchResult, fhir_search
+
+__all__ = [
+    "Issue",
+    "Parameter",
+    "SearchError",
+    "SearchResult",
+    "compartment",
+    "fhir_search",
+    "parameters",
+    "searchable",
+]
