@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -53,6 +54,15 @@ class Shape(NamedTuple):
     notes: tuple[str, ...]
 
 
+class Reading(NamedTuple):
+    """What a row says, whoever it is about and whenever it was."""
+
+    shape: Shape
+    number: str | None
+    counted: tuple[str, ...]
+    """What the account of the table says of it."""
+
+
 class ChartEvent(NamedTuple):
     """What differs between rows of one shape."""
 
@@ -76,6 +86,10 @@ class Placed(NamedTuple):
     stored: Moment | None
 
 
+READINGS = 1 << 16
+"""Readings that are remembered: the same few numbers and words fill most rows."""
+
+
 class Charted:
     """One Observation per charted value."""
 
@@ -86,6 +100,7 @@ class Charted:
     def __init__(self) -> None:
         self._labels: dict[str, tuple[str | None, str | None]] = {}
         self._items: dict[str, Item] = {}
+        self._read = lru_cache(maxsize=READINGS)(self._reading)
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the names of items."""
@@ -106,21 +121,29 @@ class Charted:
 
     def _event(self, patient: PatientContext, placed: Placed, turn: int, tally: Tally) -> Mapped:
         n, _, _, hadm, _, _, _, _, text, figure, unit, warning = placed.row
-        item_id = str(placed.item)
-        if item_id not in self._labels:
-            tally.note("itemid without a label in d_items")
-        item = self._item(item_id)
-        value = read_value(text, figure, tally)
-        unit, said = settle_unit(item, value.number, clean(unit), tally)
-        flag = words.chart_items()["warning"].get(clean(warning) or "")
-        notes = tuple(note for note in (value.note, said, flag, item.note) if note is not None)
-        shape = Shape(item_id, unit, value._replace(number=None, note=None), notes)
+        reading = self._read(placed.item, text, figure, unit, warning)
+        for note in reading.counted:
+            tally.note(note)
         known = known_at(placed.stored, placed.charted, tally)
         encounter = patient.encounter(clean(hadm), tally)
         stay = None if encounter is None else encounter["reference"].removeprefix("Encounter/")
         name = event_name(placed, turn)
-        one = ChartEvent(name, patient.subject_id, stay, placed.charted, placed.stored, value.number, known)
-        return Mapped("chartevents", n, self._resource(shape, one), known)
+        one = ChartEvent(name, patient.subject_id, stay, placed.charted, placed.stored, reading.number, known)
+        return Mapped("chartevents", n, self._resource(reading.shape, one), known)
+
+    def _reading(
+        self, item_id: int, text: str | None, figure: str | None, unit: str | None, warning: str | None
+    ) -> Reading:
+        key, tally = str(item_id), Tally("chartevents")
+        if key not in self._labels:
+            tally.note("itemid without a label in d_items")
+        item = self._item(key)
+        value = read_value(text, figure, tally)
+        settled, said = settle_unit(item, value.number, clean(unit), tally)
+        flag = words.chart_items()["warning"].get(clean(warning) or "")
+        notes = tuple(note for note in (value.note, said, flag, item.note) if note is not None)
+        shape = Shape(key, settled, value._replace(number=None, note=None), notes)
+        return Reading(shape, value.number, tuple(tally.notes))
 
     def _resource(self, shape: Shape, event: ChartEvent) -> Resource:
         item, value = self._item(shape.item), shape.value
@@ -191,8 +214,13 @@ def _in_order(group: list[Placed], tally: Tally) -> list[Placed]:
 
 def event_name(placed: Placed, turn: int) -> str:
     """Return the id of a row: stay, item, time; what was charted beside it later is numbered from 2."""
-    digits = "".join(mark for mark in placed.charted.text if mark.isdigit())
-    return f"chart-{placed.stay}-{placed.item}-{digits}" + (f"-{turn}" if turn > 1 else "")
+    name = f"chart-{placed.stay}-{placed.item}-{_digits(placed.charted.text)}"
+    return name if turn == 1 else f"{name}-{turn}"
+
+
+@lru_cache(maxsize=READINGS)
+def _digits(text: str) -> str:
+    return "".join(mark for mark in text if mark.isdigit())
 
 
 def _describe(item_id: str, label: str | None, group: str | None) -> Item:
