@@ -9,6 +9,7 @@ from wardround.envs import Episode
 from wardround.patients import Chart, ChartStore
 from wardround.sessions import Session, SessionSet, check_session
 
+from .adversaries import ADVERSARIES
 from .registry import AgentSpec, find_agent
 from .rollout import play
 
@@ -18,6 +19,17 @@ ZERO = ("silent", "echo", "refuser")
 """Must score exactly 0.0."""
 SHOWN = ("blind", "stuffer")
 """Printed: what guessing and dumping earn."""
+GAMES = tuple(one.name for one in ADVERSARIES)
+"""Printed: what hunting for loopholes earns, on at most `GAMED` sessions of the set."""
+GAMED = 60
+LIMITS = {
+    "blind": 0.15, "stuffer": 0.10, "chart_copier": 0.10, "contradictor": 0.10, "enumerator": 0.10,
+    "every_status": 0.10, "fixed_panel": 0.10, "full_marks": 0.10, "other_turn": 0.10, "row_paster": 0.10,
+    "self_evidence": 0.10,
+}  # fmt: skip
+"""The most such an agent may earn on average; `base_rate` and `fixed_order` are shown without a limit."""
+ENOUGH = 20
+"""Sessions from which a mean says something of the set."""
 
 
 def languages_of(session: Session) -> list[str]:
@@ -41,24 +53,47 @@ def check_set(
         progress: Called with (sessions done, sessions in all).
 
     Returns:
-        Design §10's `check` object: `sessions, passed, failures [{session, rule, message}], mrs {agent: mean}`.
+        Design §10's `check` object: `sessions, passed, failures [{session, rule, message}], mrs {agent: mean}`. A
+        failure of the set as a whole (`gameable`) names the session `*`.
     """
     agents = {name: find_agent(name, sessions) for name in (*FULL, *ZERO, *SHOWN)}
+    games = {name: find_agent(name, sessions) for name in GAMES}
+    gamed = set(_spread([session.id for session in sessions], GAMED))
     failures: list[dict[str, str]] = []
-    totals: dict[str, list[float]] = {name: [] for name in agents}
+    totals: dict[str, list[float]] = {name: [] for name in (*agents, *games)}
     for number, session in enumerate(sessions, start=1):
-        failures.extend(_check_one(session, store, agents, totals))
+        playing = agents | games if session.id in gamed else agents
+        failures.extend(_check_one(session, store, playing, totals))
         if progress is not None:
             progress(number, len(sessions))
     failed = {failure["session"] for failure in failures}
+    means = {name: sum(scores) / len(scores) if scores else None for name, scores in totals.items()}
+    if len(sessions) >= ENOUGH:
+        failures.extend(_too_much(means))
     return {
         "sessions": len(sessions),
         "passed": len(sessions) - len(failed),
         "failures": failures,
-        "mrs": {name: sum(scores) / len(scores) if scores else None for name, scores in totals.items()},
+        "mrs": means,
         "set_hash": sessions.hash,
         "store_hash": store.hash,
     }
+
+
+def _spread(names: list[str], most: int) -> list[str]:
+    """Return at most `most` of the names, evenly spread."""
+    if len(names) <= most:
+        return names
+    return [names[number * len(names) // most] for number in range(most)]
+
+
+def _too_much(means: dict[str, float | None]) -> Iterable[dict[str, str]]:
+    """Yield what the set as a whole gives away: a failure of no single session."""
+    for name, most in LIMITS.items():
+        mean = means[name]
+        if mean is not None and mean > most:
+            message = f"{name} earns {mean:.3f} on average, at most {most:.2f} is allowed"
+            yield {"session": "*", "rule": "gameable", "message": message}
 
 
 def _check_one(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,10 +12,12 @@ from pathlib import Path
 from wardround.patients import UsageError
 from wardround.sessions import SessionSet
 
+from .adversaries import ADVERSARIES
 from .agent import Agent, AgentFactory
 from .scripted import Blind, Echo, Oracle, Random, Refuser, Silent, Stuffer
 
-AGENTS = ("blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
+_PLAIN = ("blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
+AGENTS = tuple(sorted((*_PLAIN, *(one.name for one in ADVERSARIES))))
 """Names of the built-in agents."""
 
 
@@ -45,6 +48,7 @@ def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
         "refuser": lambda seed: Refuser(),
         "silent": lambda seed: Silent(),
         "stuffer": lambda seed: Stuffer(),
+        **{made.name: _without_seed(made) for made in ADVERSARIES},
     }
     if name in plain:
         return AgentSpec(name, plain[name](0).sees_gold, plain[name])
@@ -53,6 +57,10 @@ def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
     near = get_close_matches(name, AGENTS, n=1)
     hint = f"; did you mean `{near[0]}`?" if near else ""
     raise UsageError(f"no agent `{name}`{hint} (built in: {', '.join(AGENTS)}; your own: package.module:factory)")
+
+
+def _without_seed(made: Callable[[], Agent]) -> AgentFactory:
+    return lambda seed: made()
 
 
 def _outside_agent(name: str) -> AgentSpec:

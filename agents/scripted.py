@@ -39,14 +39,15 @@ class Oracle:
         Raises:
             TypeError: It was handed a view: only a runner that honours `sees_gold` can play it.
         """
-        episode = _gold_episode(view, self.name)
+        episode = gold_episode(view, self.name)
         if episode.turn != self._turn:
             self._turn = episode.turn
             self._plan = iter(_gold_actions(episode))
         return next(self._plan)
 
 
-def _gold_episode(view: EpisodeView | Episode, name: str) -> Episode:
+def gold_episode(view: EpisodeView | Episode, name: str) -> Episode:
+    """Return the Episode that a gold-seeing agent was handed; TypeError where it is a view."""
     if not isinstance(view, Episode):
         raise TypeError(f"agent `{name}` sees gold: hand it the Episode, not a view")
     return view
@@ -188,7 +189,7 @@ class Blind:
 
     def act(self, view: EpisodeView | Episode) -> Action:
         """Return the plan's closing call, then the answer most often right elsewhere."""
-        episode = _gold_episode(view, self.name)
+        episode = gold_episode(view, self.name)
         if not str(episode.messages[-1].get("name", "")).startswith("prepare"):
             return _PREPARE
         return Answer(self._guess(episode.session, episode.turn, episode.settings.language))

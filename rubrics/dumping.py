@@ -7,6 +7,7 @@ alone, or that affirmative items name, whichever is more. What a gold answer its
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -72,12 +73,23 @@ def void_items(spec: TurnSpec, reading: Reading, evidence: Evidence, notes: list
         notes: Gets one line for every rule that fired, whether or not an item rested on it.
     """
     claims = claims_of(reading)
-    voids = find_voids(claims, gold_of(spec), limits().of(spec.family), evidence)
+    gold, allowed = gold_of(spec), limits().of(spec.family)
+    voids = find_voids(claims, gold, allowed, evidence)
+    if spec.task in allowed.lookups and not gold.acts:
+        _void_advice(claims, voids)
     notes.extend(voids.notes)
     if not voids.notes:
         return {}
     reasons = {item.id: _rests_on(item.check, voids) for item in spec.rubric if not is_guard(item.check)}
     return {item_id: reason for item_id, reason in reasons.items() if reason}
+
+
+def _void_advice(claims: Claims, voids: Voids) -> None:
+    """A fact was asked for: whoever decides about a drug unasked has answered another question."""
+    advised = sorted(target for act, target in claims.acts if act != "recheck" and is_drug(target))
+    if advised:
+        for kind in ("value", "status", "mention", "drug"):
+            voids.kinds.setdefault(kind, f"unasked: advice on `{advised[0]}` where a fact was asked for")
 
 
 def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits, evidence: Evidence) -> Voids:
@@ -97,8 +109,14 @@ def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits, evidence: Evid
         n = len(claims.single.get(concept, ())) + _serial(claims.dated.get(concept, ()), most, evidence)
         if n > most:
             voids.concepts["value", concept] = f"dumping: {n} values of `{concept}` stated, {most} allowed"
-    for kind, concept, what in sorted(claims.clashes - gold.clashes):
+    clashes = sorted(claims.clashes - gold.clashes)
+    for kind, concept, what in clashes:
         voids.concepts.setdefault((kind, concept), f"hedging: {kind} of `{concept}`: {what}")
+    # Two statuses may be a slip; three clashes (high, low and normal) call a value everything it can be called, and
+    # then the value itself has not been read to the physician either.
+    for concept, n in Counter(concept for kind, concept, _ in clashes if kind == "status").items():
+        if n >= allowed.status_clashes:
+            voids.concepts.setdefault(("value", concept), f"hedging: `{concept}` is called everything at once")
     return voids
 
 

@@ -22,6 +22,10 @@ class FamilyLimits(BaseModel):
     values_per_concept: int = Field(ge=0)
     acts: int = Field(ge=0)
     mentions: int = Field(ge=0)
+    status_clashes: int = Field(ge=1)
+    """Clashing pairs of statuses of one concept from which its values do not count either."""
+    lookups: tuple[str, ...] = ()
+    """Tasks that ask for a fact alone: an answer that advises on a drug there counts for nothing."""
     argument_characters: int = Field(gt=0)
     """Longest string argument of a write, in characters."""
     long_arguments: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from wardround.rubrics.reading import Reading, read
 from .dumping import void_items
 from .evidence import TurnTrace
 from .limits import limits
+from .pasted import blank_json
 from .rubric import Check, Item, TurnScore, TurnSpec, Verdict
 from .validation import PLAN_ITEM, is_guard
 from .writes import orders_in, requested_tools, write_faults
@@ -56,7 +57,7 @@ def score(
         raise UsageError(f"`scoring` must be wardround or paper, got `{scoring}`")
     if plan not in ("item", "zero", "off"):
         raise UsageError(f"`plan` must be item, zero or off, got `{plan}`")
-    reading = read(answer, trace.language)
+    reading = read(answer if spec.answer_format == "json" else blank_json(answer), trace.language)
     return settle(spec, judge_items(spec, reading, trace), reading, trace, scoring=scoring, plan=plan)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from wardround.agents import check_set
+from wardround.agents.checking import GAMES, LIMITS
 from wardround.patients import ChartStore
-from wardround.rubrics import Text
+from wardround.rubrics import Item, MentionCheck, Text
 from wardround.sessions import Session, SessionSet
 
 
@@ -20,8 +21,9 @@ def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartSto
     assert report["passed"] == report["sessions"] == len(ward_sessions)
     assert report["mrs"]["oracle"] == 1.0
     assert {report["mrs"][name] for name in ("silent", "echo", "refuser")} == {0.0}
-    assert report["mrs"]["blind"] <= 0.15
-    assert report["mrs"]["stuffer"] <= 0.10
+    for name, most in LIMITS.items():
+        assert report["mrs"][name] <= most, name
+    assert set(GAMES) <= set(report["mrs"])
 
 
 def test_a_wrong_gold_answer_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
@@ -41,3 +43,17 @@ def test_another_chart_is_found(ward_sessions: SessionSet, ward: ChartStore) -> 
     assert [failure["rule"] for failure in report["failures"]] == ["chart_hash"]
     gone = session.model_copy(update={"chart": session.chart.model_copy(update={"patient": "nobody"})})
     assert [f["rule"] for f in check_set(SessionSet([gone], "gone"), ward)["failures"]] == ["chart"]
+
+
+def test_a_set_that_pays_a_loophole_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
+    """A rubric that pays for the drug's name, which the query gives away, pays those who only repeat it."""
+
+    def careless(session: Session) -> Session:
+        item = Item(id="said", text=Text(en="Names it."), check=MentionCheck(concept=session.labels["drug"]))
+        turns = (turn.model_copy(update={"rubric": (item,)}) for turn in session.turns)
+        return session.model_copy(update={"turns": tuple(turns)})
+
+    named = [session for session in ward_sessions if "drug" in session.labels]
+    report = check_set(SessionSet([careless(session) for session in named], "paid"), ward)
+    assert {"session": "*", "rule": "gameable"}.items() <= report["failures"][-1].items()
+    assert report["mrs"]["contradictor"] > LIMITS["contradictor"]

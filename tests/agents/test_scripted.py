@@ -45,7 +45,7 @@ def test_the_random_agent_follows_its_seed(worker: Worker) -> None:
 
 def test_agents_that_see_gold_say_so(ward_sessions: SessionSet) -> None:
     flagged = {name for name in AGENTS if find_agent(name, ward_sessions).sees_gold}
-    assert flagged == {"oracle", "blind"}
+    assert flagged == {"oracle", "blind", "other_turn"}
 
 
 def test_unknown_agents_are_named_with_a_guess(ward_sessions: SessionSet) -> None:

@@ -119,8 +119,8 @@ def test_honest_answers_earn_everything(answer):
         pytest.param(
             "Creatinine is 2.4 mg/dL. Creatinine is high. Creatinine is low. Creatinine is normal. Nausea is present. "
             "Hold metformin.",
-            {"status", "hold"},
-            "both high and low",
+            {"value", "status", "hold"},
+            "called everything at once",
             id="every status",
         ),
         pytest.param(
@@ -249,3 +249,37 @@ def test_self_made_evidence_does_not_count():
     result, failed = play(GOLD.en, trace=trace)
     assert {"read", "value", "status", "hold"} <= failed
     assert result.reward == 0.0
+
+
+def test_two_statuses_lose_the_status_and_leave_the_value():
+    _, failed = play("Creatinine is 2.4 mg/dL, high and normal. The patient reports nausea. Hold metformin.")
+    assert failed == {"status", "hold"}
+    _, failed = play(
+        "Creatinine is 2.4 mg/dL, high; last week it was normal. The patient reports nausea. Hold metformin."
+    )
+    assert failed == set()
+
+
+LOOKUP = TurnSpec(
+    task="IL",
+    gold_answers=(Text(en="Creatinine 2.4 mg/dL, high"),),
+    rubric=(
+        item("read", RetrievedCheck(any_of=("Observation/1",))),
+        item("value", ValueCheck(concept="creatinine", value=2.4, unit="mg/dL"), "read"),
+        item("status", StatusCheck(concept="creatinine", status="high"), "value"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reward"),
+    [
+        ("Creatinine 2.4 mg/dL, high.", 1.0),
+        ("Creatinine 2.4 mg/dL, high. Recheck it tomorrow.", 1.0),
+        ("Creatinine 2.4 mg/dL, high. Hold metformin.", 0.0),
+        ('["lab-1", "2180-01-02", "Creatinine", 2.4, "mg/dL", "0.5-1.2", "H"]', 0.0),
+        ('Creatinine 2.4 mg/dL, high. ["lab-1", "Potassium", 5.1]', 1.0),
+    ],
+)
+def test_a_lookup_wants_the_fact_alone_and_in_words(answer, reward):
+    assert play(answer, LOOKUP)[0].reward == reward

@@ -108,10 +108,14 @@ def test_requirements_follow_the_design(made):
                     assert required == ("heard",)
                 if name == "advice":
                     assert any(one.startswith("finding-") for one in required)
-                if name in {"dose", "route", "frequency"} and turn.task == "WU":
+                if turn.task == "WU" and name == "dose":
                     assert required == ("medication",)
+                if turn.task == "WU" and name in {"route", "frequency"}:
+                    assert required == ("medication", "dose")
                 if turn.task == "WU" and name in {"safety", "confirms"}:
-                    assert required
+                    assert len(required) == 2
+                if name == "drug":
+                    assert required == ("dose",) and needs["dose"] == ("read-order",)
 
 
 def test_what_the_patient_says_turns_the_decision(made):
