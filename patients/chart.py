@@ -222,7 +222,7 @@ def memory_chart(packed: PackedChart, imported: frozenset[str] | None = None) ->
 class _Columns:
     """The visible forms of one type: positions and the arrays that searches ask, cut to them."""
 
-    __slots__ = ("category", "concept", "encounter", "first", "last", "positions", "status")
+    __slots__ = ("_by_concept", "category", "concept", "encounter", "first", "last", "positions", "status")
 
     def __init__(self, arrays: dict[str, Array], positions: Array) -> None:
         self.positions = positions
@@ -232,6 +232,19 @@ class _Columns:
         self.encounter = arrays["encounter"][positions]
         self.status = arrays["status"][positions]
         self.category = arrays["category"][positions]
+        self._by_concept: dict[int, Array] = {}
+
+    def of_concepts(self, wanted: Array) -> Array:
+        """Return the positions of the concepts marked in `wanted`, in order; each concept's are found once."""
+        found = []
+        for number in np.flatnonzero(wanted).tolist():
+            positions = self._by_concept.get(number)
+            if positions is None:
+                positions = self._by_concept[number] = self.positions[self.concept == number]
+            found.append(positions)
+        if len(found) == 1:
+            return found[0]
+        return np.sort(np.concatenate(found)) if found else self.positions[:0]
 
 
 class Snapshot:
@@ -256,6 +269,7 @@ class Snapshot:
         self._columns: dict[str, _Columns] = {}
         self._places: dict[str, dict[str, int]] = {}
         self._own: dict[int, tuple[bytes, bytes]] = {}
+        self._patient_rows: dict[int, bytes] = {}
         self.derived: dict[Any, Any] = {}
         """What other modules make of what is visible and keep with it; they bound it."""
 
@@ -332,6 +346,23 @@ class Snapshot:
         return [place for place in self.positions(kind).tolist() if place in self._own] if self._own else []
 
     def _select(self, columns: _Columns, query: Search) -> Array:
+        masks = self._masks(columns, query)
+        found = columns.positions
+        if asks_concept(query):
+            wanted = self.chart.matching(query.type, query)
+            if masks:
+                masks.append(wanted[columns.concept])
+            else:
+                found = columns.of_concepts(wanted)
+        if masks:
+            mask = masks[0]
+            for other in masks[1:]:
+                mask = mask & other
+            found = found[mask]
+        return found if query.keyword is None else self._with_keyword(query.type, found, query.keyword)
+
+    def _masks(self, columns: _Columns, query: Search) -> list[Array]:
+        """Return one mask over the columns for every filter but words and keyword."""
         masks = []
         if query.encounter is not None:
             wanted = self._encounter_numbers(self.encounters_of(query.encounter))
@@ -342,19 +373,11 @@ class Snapshot:
         if query.status is not None:
             statuses = self.chart.index.statuses
             masks.append(columns.status == (statuses.index(query.status) if query.status in statuses else -1))
-        if asks_concept(query):
-            masks.append(self.chart.matching(query.type, query)[columns.concept])
         if query.date_from is not None:
             masks.append(columns.last > query.date_from)
         if query.date_to is not None:
             masks.append(columns.first < query.date_to)
-        found = columns.positions
-        if masks:
-            mask = masks[0]
-            for other in masks[1:]:
-                mask = mask & other
-            found = found[mask]
-        return found if query.keyword is None else self._with_keyword(query.type, found, query.keyword)
+        return masks
 
     def _with_keyword(self, kind: str, positions: Array, keyword: str) -> Array:
         wanted = phrase(keyword)
@@ -417,11 +440,29 @@ class Snapshot:
             return own[1]
         start, stop = self.chart.index.spans.get("Patient", (0, 0))
         if start <= position < stop:
-            patient = load(self.body(position))
-            age = age_at(patient["birthDate"], self.anchor) if "birthDate" in patient else None
-            return compact_row(patient, None, age)
+            return self._patient_row(position)
         ends = self.chart.index.arrays["row_end"]
         return self.chart.rows()[int(ends[position - 1]) if position else 0 : int(ends[position])]
+
+    def _patient_row(self, position: int) -> bytes:
+        """Return the row of a Patient, with the age at the anchor (made once)."""
+        row = self._patient_rows.get(position)
+        if row is None:
+            patient = load(self.body(position))
+            age = age_at(patient["birthDate"], self.anchor) if "birthDate" in patient else None
+            row = self._patient_rows[position] = compact_row(patient, None, age)
+        return row
+
+    def page(self, kind: str, positions: Array) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows at places of one type; entries are not made."""
+        places = positions.tolist()
+        ids = self.chart.index.ids
+        keys = [f"{kind}/{ids[place]}" for place in places]
+        if self._own or kind == "Patient":
+            return keys, [self.row(place) for place in places]
+        ends, rows = self.chart.index.arrays["row_end"], self.chart.rows()
+        spans = zip(places, ends[positions - 1].tolist(), ends[positions].tolist(), strict=True)
+        return keys, [rows[start if place else 0 : stop] for place, start, stop in spans]  # nothing stands before 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _snapshot, (self.chart, self.anchor, self.view)

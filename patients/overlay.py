@@ -6,7 +6,6 @@ its next version, which hides the chart's own form from every read, search and c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -182,7 +181,7 @@ class Overlay:
             raise InvalidResource([f"not JSON: {fault}"]) from fault
         if not valid and (problems := check(plain, strict=True)):
             raise InvalidResource(problems)
-        exact = load(body) if _INEXACT.search(body) else plain
+        exact = plain if orjson.dumps(plain) == body else load(body)  # a number that a float does not keep
         write = make_version(self.snapshot, body, exact, base, created=created)
         self._writes = (*self._writes, write)
         self.__dict__.clear()
@@ -358,8 +357,6 @@ class Overlay:
 
 
 _NO_FILES = Workspace()
-_INEXACT = re.compile(rb"[0-9][.eE][0-9+-]|[0-9]{16}")
-"""Where JSON may hold a number that a float does not keep; bodies without one need no exact parser."""
 
 
 def _restore(

@@ -64,6 +64,10 @@ class Hits:
         """Return the compact rows of the same entries."""
         return [entry.row for entry in self.entries(offset, count)]
 
+    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows of `count` hits from `offset` on; entries are not made."""
+        return self.snapshot.page(self.type, self.positions[offset : offset + count])
+
 
 class MergedHits(Hits):
     """Hits of a snapshot with an episode's own writes among them."""
@@ -95,6 +99,11 @@ class MergedHits(Hits):
             else:
                 out.append(entry(int(self.positions[place - skipped]), self.type))
         return out
+
+    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows of `count` hits from `offset` on."""
+        entries = self.entries(offset, count)
+        return [entry.key for entry in entries], [entry.row for entry in entries]
 
 
 def matches_text(names: Iterable[str], text: str) -> bool:

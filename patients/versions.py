@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from .chart import Entry, Snapshot
@@ -13,7 +14,7 @@ from .packing import Attributes, attributes, fold
 from .resource import DERIVED_SYSTEM, KNOWN_AT, SITE, Resource, instant_text, load
 from .rows import compact_row
 from .search import Search, asks_concept, concept_matches
-from .times import NEVER
+from .times import NEVER, Instant
 
 SEQUENCE = f"{SITE}/StructureDefinition/write-sequence"
 """Extension on what an episode wrote: the number of the write, from 1."""
@@ -25,6 +26,27 @@ class InvalidResource(WardroundError):  # noqa: N818 - it says what the resource
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
+
+
+class WrittenEntry(Entry):
+    """An entry that the episode wrote; its compact row is made when it is first asked for."""
+
+    __slots__ = ("_anchor",)
+
+    def __init__(self, kind: str, identity: str, first: Instant, body: bytes, anchor: Instant) -> None:
+        super().__init__(kind, identity, first, body=body)
+        self._anchor = anchor
+
+    @property
+    def row(self) -> bytes:
+        """Compact JSON row, columns as in `COLUMNS[type]`."""
+        if self._row is None:
+            plain = self.resource()
+            age = None
+            if self.type == "Patient" and "birthDate" in plain:
+                age = age_at(plain["birthDate"], self._anchor)
+            self._row = compact_row(plain, attributes(plain).time, age)
+        return self._row
 
 
 class Write(NamedTuple):
@@ -53,22 +75,22 @@ def make_version(snapshot: Snapshot, body: bytes, plain: Resource, base: Entry |
     if marks.time is None:
         first = snapshot.anchor if base is None else base.first
         marks = marks._replace(first=first)
-    age = None
-    if plain["resourceType"] == "Patient" and "birthDate" in plain:
-        age = age_at(plain["birthDate"], snapshot.anchor)
-    entry = Entry(plain["resourceType"], plain["id"], first, body=body, row=compact_row(plain, marks.time, age))
-    return Write(entry, marks, base, created)
+    return Write(WrittenEntry(plain["resourceType"], plain["id"], first, body, snapshot.anchor), marks, base, created)
 
 
 def stamped(resource: Resource, key: tuple[str | None, str], version: str, anchor: int, number: int) -> Resource:
     """Return a resource with type, id, version, the anchor's instant and the number of the write."""
-    now = instant_text(anchor)
+    now = _written(anchor)
     meta = resource.get("meta", {})
     marks = [mark for mark in meta.get("extension", ()) if mark.get("url") not in (KNOWN_AT, SEQUENCE)]
     marks += [{"url": KNOWN_AT, "valueInstant": now}, {"url": SEQUENCE, "valuePositiveInt": number}]
     meta = {**meta, "versionId": version, "lastUpdated": now, "extension": marks}
     rest = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
     return {"resourceType": key[0], "id": key[1], "meta": meta, **rest}
+
+
+_written = lru_cache(maxsize=256)(instant_text)
+"""`instant_text`, remembered: all writes of an episode are made at its anchor."""
 
 
 def next_version(resource: Resource) -> str:

@@ -18,7 +18,7 @@ def write_record(result: ToolResult) -> WriteRecord | None:
     if result.created is not None:
         return WriteRecord(tool=result.tool, arguments=arguments, resource=result.created)
     if result.updated is not None:
-        target = dict(result.target)
+        target = dict(result.target or {})
         return WriteRecord(tool=result.tool, arguments=arguments, resource=result.updated, kind="update", target=target)
     if result.file is not None:
         return WriteRecord(tool=result.tool, arguments=arguments, resource=result.file, kind="file")

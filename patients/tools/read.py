@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from wardround.patients.chart import Entry
 from wardround.patients.search import Search
 from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant, parse_period
 
 from . import arguments as args
+from .elsewhere import elsewhere
 from .fields import DEFAULT_COUNT, MAX_COUNT
 from .matching import Chosen, choose, pick_words, tool_words
 from .mistakes import mistake
@@ -78,7 +81,7 @@ def diagnostic_reports(
 ) -> ToolResult:
     """Search imaging reports."""
     words = None if arguments.report_type is None else tool_words()["report_types"][arguments.report_type]
-    return _search(context, "DiagnosticReport.search", arguments, given, words=words)
+    return _search(context, "DiagnosticReport.search", arguments, given, words=words, keyword=arguments.keyword)
 
 
 def document_references(
@@ -91,7 +94,9 @@ def document_references(
 
 def care_plans(context: ToolContext, arguments: args.CarePlanSearch, given: dict[str, Any]) -> ToolResult:
     """Search plans."""
-    return _search(context, "CarePlan.search", arguments, given, category=arguments.category)
+    return _search(
+        context, "CarePlan.search", arguments, given, category=arguments.category, keyword=arguments.keyword
+    )
 
 
 def service_requests(context: ToolContext, arguments: args.ServiceRequestSearch, given: dict[str, Any]) -> ToolResult:
@@ -141,7 +146,7 @@ def _search(
     elif words is not None:
         chosen = pick_words(record, kind, words)
     if chosen is not None and not chosen.matched:
-        return _nothing(context, tool, chosen, given, text)
+        return _nothing(context, tool, chosen, given, text, elsewhere(record, kind, words, stay))
     query = Search(
         kind,
         encounter=stay,
@@ -153,7 +158,7 @@ def _search(
         date_to=end,
         keyword=keyword,
     )
-    return _found(context, tool, query, given, arguments.count, chosen if text is not None else None)
+    return _found(context, tool, query, given, arguments.count, chosen if text is not None else None, words)
 
 
 def _found(
@@ -163,24 +168,34 @@ def _found(
     given: dict[str, Any],
     count: int | None,
     chosen: Chosen | None = None,
+    words: Sequence[str] | None = None,
 ) -> ToolResult:
     record = context.record
     hits = record.search(query)
+    total = hits.total
     limit = DEFAULT_COUNT if count is None else min(count, MAX_COUNT)
-    entries = hits.entries(0, limit)
+    entries: list[Entry] = []
+    rows: list[bytes] = []
+    if context.view == "fhir":
+        entries = hits.entries(0, limit)
+        keys = [entry.key for entry in entries]
+    else:
+        keys, rows = hits.page(0, limit)
     note = None
-    if not entries:
-        note = _why_empty(context, query) if hits.total == 0 else None
-    elif hits.total > limit:
-        note = f"{hits.total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
-    page = Page(query.type, hits.total, entries, given, note, chosen.matched if chosen is not None else None)
-    shown = tuple([entry.key for entry in entries])
+    if not total:
+        note = _why_empty(context, query, words)
+    elif 0 < limit < total:
+        note = f"{total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
+    matched = chosen.matched if chosen is not None else None
+    page = Page(query.type, total, given, rows, entries, note, matched)
     if record.version:  # what the episode wrote, a chart resource in a newer version too, is no evidence
-        shown = tuple([key for key in shown if not record.wrote(key)])
-    return ToolResult(tool, given, True, render(page, context.view), "read", shown, None, (), hits.total)
+        keys = [key for key in keys if not record.wrote(key)]
+    return ToolResult(tool, given, True, render(page, context.view), "read", tuple(keys), None, (), total)
 
 
-def _nothing(context: ToolContext, tool: str, chosen: Chosen, given: dict[str, Any], text: str | None) -> ToolResult:
+def _nothing(
+    context: ToolContext, tool: str, chosen: Chosen, given: dict[str, Any], text: str | None, hint: str | None
+) -> ToolResult:
     kind = tool.partition(".")[0]
     if not context.record.imported(kind):
         note = _not_imported(kind)
@@ -190,22 +205,27 @@ def _nothing(context: ToolContext, tool: str, chosen: Chosen, given: dict[str, A
         note = f"Nothing in this chart is called `{clip(text, 60)}`. Nearest names it has are in `nearest`."
     else:
         note = f"Nothing in this chart is called `{clip(text, 60)}`, and it has no {kind} of that category at all."
-    page = Page(kind, 0, [], given, note, (), chosen.nearest)
+    page = Page(kind, 0, given, note=_with(note, hint), matched=(), nearest=chosen.nearest)
     return ToolResult(tool, given, True, render(page, context.view), "read", total=0)
 
 
-def _why_empty(context: ToolContext, query: Search) -> str:
+def _with(note: str, hint: str | None) -> str:
+    return note if hint is None else f"{note} {hint}"
+
+
+def _why_empty(context: ToolContext, query: Search, words: Sequence[str] | None) -> str:
     """Say why a search found nothing, so that an empty result is never taken for an answer it is not."""
     record = context.record
+    hint = elsewhere(record, query.type, words, query.encounter)
     if not record.imported(query.type):
-        return _not_imported(query.type)
+        return _with(_not_imported(query.type), hint)
     without = Search(query.type, names=query.names, codes=query.codes)
     there = record.search(without)
     if query != without and there.total:
         newest = there.entries(0, 1)[0]
         when = f", the newest at {format_instant(newest.first)}" if query.date_from or query.date_to else ""
-        return f"None with these filters; {there.total} without them{when}."
-    return f"This chart holds no such {query.type} known by now."
+        return _with(f"None with these filters; {there.total} without them{when}.", hint)
+    return _with(f"This chart holds no such {query.type} known by now.", hint)
 
 
 def _not_imported(kind: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -18,14 +17,16 @@ from .fields import DEFAULT_COUNT, MAX_COUNT
 from .spec import View
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """One page of hits, with what must be said about them."""
 
     kind: str
     total: int
-    entries: Sequence[Entry]
     given: Mapping[str, Any]
+    rows: Sequence[bytes] = ()
+    """Compact rows, for the view `compact`."""
+    entries: Sequence[Entry] = ()
+    """Entries, for the view `fhir`."""
     note: str | None = None
     matched: tuple[str, ...] | None = None
     """Names in the chart that the model's free text means; None where it gave none."""
@@ -43,8 +44,8 @@ def _compact(page: Page) -> str:
         parts += [b',"matched":', _strings(page.matched)]
     if page.nearest:
         parts += [b',"nearest":', _strings(page.nearest)]
-    rows = b",".join([entry.row for entry in page.entries])
-    parts += [_columns(page.kind), rows, b'],"more":', str(page.total - len(page.entries)).encode()]
+    more = str(page.total - len(page.rows)).encode()
+    parts += [_columns(page.kind), b",".join(page.rows), b'],"more":', more]
     if page.note is not None:
         parts += [b',"note":', orjson.dumps(page.note)]
     parts.append(b"}")
@@ -56,7 +57,7 @@ def _columns(kind: str) -> bytes:
     return b',"columns":' + orjson.dumps(COLUMNS[kind]) + b',"rows":['
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _strings(texts: tuple[str, ...]) -> bytes:
     return orjson.dumps(texts)
 

@@ -51,8 +51,8 @@ class ToolResult:
     notes: Mapping[str, Any] = field(default_factory=dict)
     updated: str | None = None
     """Key of the resource of which a change of status wrote the next version."""
-    target: Mapping[str, Any] = field(default_factory=dict)
-    """What that resource is, under grading names, and its new status ({"medication": "Warfarin", "status": "stopped"})."""
+    target: Mapping[str, Any] | None = None
+    """What it is, under grading names, and its new status ({"medication": "Warfarin", "status": "on-hold"})."""
     file: str | None = None
     """Path of the workspace file written or deleted."""
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wardround.patients import COLUMNS, Chart, ChartBuilder, Search, parse_instant
+from wardround.patients import COLUMNS, Chart, ChartBuilder, Search, ViewFilter, parse_instant
 from wardround.patients.search import matches_text
 
 NOW = parse_instant("2180-05-09T00:00:00Z")
@@ -175,3 +175,27 @@ def test_the_index_answers_as_a_walk_does(
         and (high is None or at < high)
     ]
     assert found == [identity for _, identity in sorted(wanted)]
+
+
+@pytest.mark.parametrize(
+    "kind", ["Patient", "Encounter", "Observation", "MedicationRequest", "DocumentReference", "Flag"]
+)
+def test_a_page_is_keys_and_rows_of_its_entries(chart: Chart, kind: str) -> None:
+    for snapshot in (chart.at(NOW), chart.at(NOW, ViewFilter(sections=("plan",)))):
+        hits = snapshot.search(Search(kind))
+        for offset in range(hits.total + 1):
+            for count in (0, 1, 3, 50):
+                entries = hits.entries(offset, count)
+                assert hits.page(offset, count) == ([one.key for one in entries], [one.row for one in entries])
+
+
+def test_concepts_alone_find_what_they_find_beside_a_filter(chart: Chart) -> None:
+    snapshot = chart.at(NOW)
+    for query in (
+        {"text": "creatinine"}, {"names": ("sodium", "chromium")}, {"codes": ("2160-0",)}, {"text": "nothing"},
+        {"prefix": "2"},
+    ):  # fmt: skip
+        alone = snapshot.search(Search("Observation", **query)).entries()
+        again = snapshot.search(Search("Observation", **query)).entries()
+        beside = snapshot.search(Search("Observation", date_to=NOW, **query)).entries()
+        assert [one.id for one in alone] == [one.id for one in again] == [one.id for one in beside]

@@ -123,7 +123,7 @@ def change(context: ToolContext, action: str, identity: str = "w", kind: str = "
 def test_a_hold_is_seen_by_every_read(context: ToolContext) -> None:
     held = change(context, "Suspend", "MedicationRequest/w", reason="INR 5.9")
     assert (held.ok, held.updated, held.created, held.effect) == (True, "MedicationRequest/w", None, "write")
-    assert dict(held.target) == {"medication": "Warfarin", "status": "on-hold"}
+    assert held.target == {"medication": "Warfarin", "status": "on-hold"}
     assert orjson.loads(held.text) == {
         "updated": "MedicationRequest/w", "medication": "Warfarin", "was": "active", "status": "on-hold",
         "reason": "INR 5.9",
