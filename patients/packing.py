@@ -29,7 +29,7 @@ from .times import NEVER, Instant
 
 __all__ = [
     "ARRAYS", "FRAME_BYTES", "UNDATED", "Attributes", "Check", "Form", "Index", "PackedChart", "attributes",
-    "body_hash", "fold", "frame_digest", "pack",
+    "body_hash", "fold", "frame_digest", "pack", "sampled",
 ]  # fmt: skip
 
 UNDATED = -NEVER
@@ -189,7 +189,7 @@ def pack(
 
 
 class _Known:
-    """When each resource of a chart became known, by `Type/id`; sheaves are asked only where something refers to one."""
+    """When each resource of a chart became known, by `Type/id`; sheaves are asked only where they are referred to."""
 
     def __init__(self, resources: list[tuple[Resource, Instant]], sheaves: list[Sheaf]) -> None:
         self._known = {

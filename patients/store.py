@@ -26,8 +26,9 @@ from .errors import DataError, UsageError
 from .fhir import Validator
 from .interview import Interview
 from .outputs import check_output
-from .packing import Form, Index, PackedChart, body_hash, frame_digest, pack
+from .packing import Index, PackedChart, body_hash, frame_digest, pack
 from .resource import Resource
+from .slotted import Sheaf
 from .times import Instant
 
 FORMAT = "wardround.charts/1"
@@ -306,7 +307,7 @@ class StoreWriter:
 
     def add(
         self, patient_id: str, resources: Iterable[tuple[Resource, Instant]], interview: Interview | None = None,
-        licence: str | None = None, ready: Iterable[Form] = (),
+        licence: str | None = None, sheaves: Iterable[Sheaf] = (),
     ) -> str:  # fmt: skip
         """Validate, pack and write one chart.
 
@@ -315,7 +316,7 @@ class StoreWriter:
             resources: Resources with the instant each became known (`NEVER`: not visible). They are stamped in place.
             interview: The authored interview, if any.
             licence: Licence tag of this chart where it differs.
-            ready: More resources, made from templates (`packing.Form`); they are checked by the schema.
+            sheaves: Many like resources, made from templates that were checked; a sample is checked again.
 
         Returns:
             The chart's hash.
@@ -323,11 +324,10 @@ class StoreWriter:
         Raises:
             DataError: A resource is not valid R4; all problems are listed.
         """
-        check = self._validator
-        check_ready = check.made_from_template if check is not None else None
-        return self.add_packed(
-            pack(patient_id, resources, licence or self.licence, check, ready, check_ready), interview
-        )
+        check, sheaves = self._validator, list(sheaves)
+        if check is not None:
+            check.statistics["by_template"] += sum(map(len, sheaves))
+        return self.add_packed(pack(patient_id, resources, licence or self.licence, check, sheaves, check), interview)
 
     def add_packed(self, packed: PackedChart, interview: Interview | None = None) -> str:
         """Write a chart that is packed already (`ChartBuilder.packed()`, or packed in another process)."""

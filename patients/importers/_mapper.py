@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
+from wardround.patients.slotted import Sheaf
 from wardround.patients.times import Instant
 
 from ._tables import Row, TableSpec
@@ -23,8 +23,7 @@ class Mapped(NamedTuple):
 
     table: str
     row: int
-    resource: Resource | Form
-    """The resource, or the one form of it that a template made."""
+    resource: Resource
     known: Instant
 
 
@@ -110,8 +109,10 @@ class TableMapper(Protocol):
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read a dictionary of `dictionaries`."""
 
-    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped | Sheaf]:
         """Yield the patient's resources, in an order that does not depend on the order of rows.
+
+        Millions of like rows are yielded together, as a `Sheaf` (`_templates.py` says how).
 
         Every row is either kept or refused in its table's tally.
         """

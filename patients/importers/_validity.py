@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 from wardround.patients.clock import forms
 from wardround.patients.fhir import check, check_model
-from wardround.patients.packing import Form
+from wardround.patients.packing import sampled
 from wardround.patients.resource import Resource, dump, load, stamp
+from wardround.patients.slotted import Sheaf
 from wardround.patients.times import NEVER
 
 from ._mapper import Mapped
 
 
 class Invalid(NamedTuple):
-    """A resource that was refused, and the element at fault."""
+    """A row whose resource was refused, and the element at fault."""
 
-    mapped: Mapped
+    table: str
+    row: int
     problem: str
     """Path of the element; no values, so that equal faults are counted together."""
 
@@ -31,13 +33,18 @@ def split_invalid(made: Iterable[Mapped]) -> tuple[list[Mapped], list[Invalid]]:
         if problem is None:
             valid.append(one)
         else:
-            invalid.append(Invalid(one, problem))
+            invalid.append(Invalid(one.table, one.row, problem))
     return valid, invalid
 
 
+def split_sheaf(sheaf: Sheaf) -> tuple[Sheaf, list[Invalid]]:
+    """Take out of a sheaf what its sample finds invalid."""
+    found = {place: problem for place, plain in sampled(sheaf) if (problem := _first(plain)) is not None}
+    invalid = [Invalid(sheaf.table, sheaf.rows[place][4], problem) for place, problem in found.items()]
+    return sheaf.without(list(found)), invalid
+
+
 def _problem(one: Mapped) -> str | None:
-    if isinstance(one.resource, Form):
-        return _first(load(one.resource.body))
     plain = load(dump(one.resource))
     if one.known < NEVER:
         stamp(plain, one.known)

@@ -190,7 +190,7 @@ class _Run:
             if not invalid:
                 raise
             for one in invalid:
-                maker.refuse_invalid(one.mapped.row, one.mapped.table, one.problem)
+                maker.refuse_invalid(one.row, one.table, one.problem)
             if not any(one.table == "Patient" for one in valid):
                 for other in valid:
                     self._refuse_with_patient(other, maker)

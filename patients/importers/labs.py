@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from wardround.patients import knowledge
-from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
+from wardround.patients.slotted import Sheaf, Slotted
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
-from ._templates import LabEvent, Template, fits, stand_in_number
+from ._templates import Make, Shelf, Values, day_end, full_time, plain_number, stand_in_number
 from ._values import MASKED, clean, compared, end_of_day, moment, number, whole
 from .report import Tally
 
@@ -84,8 +84,28 @@ class Shape(NamedTuple):
     """The result without its number."""
 
 
-TEMPLATES = 50_000
-"""Shapes that are kept; results of further shapes are made one by one."""
+class Reading:
+    """What equal cells say, whoever and whenever: read once, remembered by `Labs`."""
+
+    __slots__ = ("notes", "number", "shape", "slot", "templates")
+
+    def __init__(self, shape: Shape, number: str | None, notes: tuple[str, ...]) -> None:
+        self.shape = shape
+        self.number = number
+        self.notes = notes
+        """What the account says of each such row."""
+        usable = shape.value.comparator is None and (number is None or plain_number(number))
+        self.slot = (b"" if number is None else number.encode()) if usable else None
+        """The number as a slot; None where the result cannot be made by template."""
+        self.templates: list[Slotted | None] = [None] * 8
+        """By which of stay, store time and specimen are empty (1, 2, 4)."""
+
+
+READINGS = 1 << 16
+"""Readings that are remembered."""
+
+_SLOTS = ("key", "whole", "whole", "time", "time", "number", "whole", "time")
+"""labevent_id, subject_id, hadm_id, charttime, storetime, number, specimen_id, known."""
 
 
 class Labs:
@@ -99,7 +119,8 @@ class Labs:
         self._labels: dict[str, tuple[str | None, str | None, str | None]] = {}
         self._items: dict[str, Item] = {}
         self._units: dict[tuple[str | None, str], Resource] = {}
-        self._templates: dict[tuple[Shape, bool, bool, bool, bool], Template | str] = {}
+        self._readings: dict[tuple[Any, ...], Reading | None] = {}
+        self._shelf = Shelf("Observation", _SLOTS, dated=3, encounter=2)
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the labels of the lab items."""
@@ -113,89 +134,135 @@ class Labs:
             else:
                 self._labels[str(item)] = (clean(label), clean(fluid), clean(category))
 
-    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
-        """Yield the Observations by chart time and labevent_id."""
+    def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped | Sheaf]:
+        """Yield the Observations: those that go the long way by chart time and labevent_id, the others as a sheaf."""
         tally = tallies["labevents"]
-        found: dict[int, tuple[Instant, int, Mapped]] = {}
-        for row in rows.get("labevents", []):
-            event = whole(row[2])
-            reason = "labevent_id is not a whole number"
-            if event is not None:
-                if event in found:
-                    reason = "labevent_id stands twice; the first row is kept"
-                else:
-                    mapped, reason, at = self._event(patient, row, event, tally)
-                    if mapped is not None:
-                        found[event] = (at, event, mapped)
-                        continue
-            tally.refuse(reason, row[0])
-        for _, _, mapped in sorted(found.values(), key=lambda one: one[:2]):
-            yield mapped
+        seen: set[int] = set()
+        alone: list[tuple[Instant, int, Mapped]] = []
+        sheaf = Sheaf("Observation", "lab-", "labevents")
+        subject = patient.subject_id.encode()
+        admitted = {hadm: (hadm.encode(), stay.admitted.known) for hadm, stay in patient.stays.items()}
+        admitted[""] = (b"", -NEVER)
+        add, readings = sheaf.rows.append, self._readings
+        for row in rows.get("labevents", ()):
+            n, _, event_text, _, hadm, specimen, _, chart, store, *_ = row
+            event = whole(event_text)
+            if event is None:
+                tally.refuse("labevent_id is not a whole number", n)
+                continue
+            if event in seen:
+                tally.refuse("labevent_id stands twice; the first row is kept", n)
+                continue
+            cells = (row[6], *row[9:])
+            reading = readings.get(cells) or self._reading(cells)
+            if reading is None:
+                tally.refuse("itemid is not a whole number", n)
+                continue
+            template = reading.templates[(not hadm) + 2 * (not store) + 4 * (not specimen)]
+            charted = full_time(chart) if chart else None
+            stored = full_time(store) if store else charted and day_end(charted[1])
+            stay = admitted.get(hadm or "")
+            slot = reading.slot
+            if (
+                template is not None and slot is not None and charted and stored and stay and stay[1] <= stored[1]
+                and (not specimen or (specimen.isdigit() and specimen.isascii()))
+            ):  # fmt: skip
+                seen.add(event)
+                for note in reading.notes:
+                    tally.note(note)
+                slots = (
+                    b"%d" % event, subject, stay[0], charted[0], stored[0] if store else b"", slot,
+                    specimen.encode() if specimen else b"", stored[0],
+                )  # fmt: skip
+                add((template, stored[1], charted[1], hadm or None, n, slots))
+                continue
+            try:
+                at, mapped = self._alone(patient, row, event, reading, tally)
+            except ValueError:
+                tally.refuse("charttime or storetime is not a time", n)
+                continue
+            seen.add(event)
+            alone.append((at, event, mapped))
+        yield from (mapped for _, _, mapped in sorted(alone, key=lambda one: one[:2]))
+        yield sheaf
 
-    def _event(self, patient: PatientContext, row: Row, event: int, tally: Tally) -> tuple[Mapped | None, str, Instant]:
-        n, _, _, _, hadm, specimen, item_text, chart, store, text, figure, unit, low, high, flag, comment = row
-        item_id = whole(item_text)
-        if item_id is None:
-            return None, "itemid is not a whole number", 0
-        try:
-            charted, stored = moment(chart), moment(store)
-        except ValueError:
-            return None, "charttime or storetime is not a time", 0
+    def _reading(self, cells: tuple[Any, ...]) -> Reading | None:
+        """Read the cells that say the result: itemid, value, valuenum, unit, bounds, flag, comments."""
+        item_text, text, figure, unit, low, high, flag, comment = cells
+        item = whole(item_text)
+        if item is None:
+            return None
+        account = Tally("labevents")
+        if str(item) not in self._labels:
+            account.note("itemid is not in d_labitems; named by its number")
+        lowest, highest = number(low), number(high)
+        value = read_value(text, figure, comment, account)
+        mark = interpret(value, lowest, highest, clean(flag))
+        shape = Shape(str(item), unit, lowest, highest, mark, value._replace(number=None))
+        if len(self._readings) >= READINGS:
+            self._readings.clear()
+        reading = self._readings[cells] = Reading(shape, value.number, tuple(account.notes.elements()))
+        key = (shape, value.number is None)
+        for code in range(8):
+            reading.templates[code] = self._shelf.ready.get((*key, code)) if reading.slot is not None else None
+        return reading
+
+    def _alone(
+        self, patient: PatientContext, row: Row, event: int, reading: Reading, tally: Tally
+    ) -> tuple[Instant, Mapped]:
+        """Make one result the long way; ValueError where a time cannot be read."""
+        n, _, _, _, hadm, specimen, _, chart, store, *_ = row
+        charted, stored = moment(chart), moment(store)
         if charted is None and stored is None:
             tally.note("neither charttime nor storetime; kept, never visible")
-        if str(item_id) not in self._labels:
-            tally.note("itemid is not in d_labitems; named by its number")
-        lowest, highest = number(low), number(high)
-        value = read_value(text, figure, comment, tally)
-        mark = interpret(value, lowest, highest, clean(flag))
-        shape = Shape(str(item_id), unit, lowest, highest, mark, value._replace(number=None))
+        for note in reading.notes:
+            tally.note(note)
         known = stored.known if stored is not None else end_of_day(charted.start) if charted is not None else NEVER
         encounter = patient.encounter(clean(hadm), tally)
         stay = None if encounter is None else encounter["reference"].removeprefix("Encounter/")
-        one = LabEvent(str(event), patient.subject_id, stay, charted, stored, value.number, clean(specimen), known)
         # A stay that became known after the result is hidden for a while: such a resource has more than one form.
         early = stay is not None and patient.stays[stay].admitted.known > known
-        alone = early or value.comparator is not None or not fits(one)
-        made = self._resource(shape, one) if alone else self._by_template(shape, one)
-        return Mapped("labevents", n, made, known), "", charted.start if charted is not None else NEVER
+        values = (
+            str(event), patient.subject_id, stay, None if charted is None else charted.text,
+            None if stored is None else stored.text, reading.number, clean(specimen),
+        )  # fmt: skip
 
-    def _by_template(self, shape: Shape, event: LabEvent) -> Resource | Form:
-        """Make an event by template; the first of a shape goes the long way, through every layer of validation."""
-        key = (shape, event.encounter is None, event.stored is None, event.number is None, event.specimen is None)
+        def make(values: Values) -> Resource:
+            return self._resource(reading.shape, values)
 
-        def make(one: LabEvent) -> Resource:
-            return self._resource(shape, one)
+        whole_times = charted is not None and len(charted.text) > 10 and (stored is None or len(stored.text) > 10)
+        if reading.slot is not None and not early and whole_times and (specimen is None or whole(specimen) is not None):
+            self._remember(reading, make, values, known)
+        return charted.start if charted is not None else NEVER, Mapped("labevents", n, make(values), known)
 
-        template = self._templates.get(key, "new" if len(self._templates) < TEMPLATES else "none")
-        if template == "new":
-            self._templates[key] = "seen"
-        elif template == "seen":
-            stand_in = stand_in_number(shape.low, shape.high, shape.mark)
-            template = "none" if stand_in is None else Template(make, event, stand_in)
-            if isinstance(template, Template) and not template.gives_back(make, event):
-                template = "none"
-            self._templates[key] = template
-        return template.form(event) if isinstance(template, Template) else make(event)
+    def _remember(self, reading: Reading, make: Make, values: Values, known: Instant) -> None:
+        shape = reading.shape
+        code = (values[2] is None) + 2 * (values[4] is None) + 4 * (values[6] is None)
+        key = (shape, values[5] is None, code)
+        if key not in self._shelf.ready:
+            self._shelf.learn(key, make, values, known, stand_in_number(shape.low, shape.high, shape.mark))
+        reading.templates[code] = self._shelf.ready.get(key)
 
-    def _resource(self, shape: Shape, event: LabEvent) -> Resource:
+    def _resource(self, shape: Shape, values: Values) -> Resource:
+        event, subject, encounter, charted, stored, figure, specimen = values
         item, unit, value = self._item(shape.item), self._unit(shape.unit, shape.item), shape.value
         resource: Resource = {
             "resourceType": "Observation",
-            "id": f"lab-{event.event}",
-            "identifier": [{"system": _LAB_EVENT, "value": event.event}],
+            "id": f"lab-{event}",
+            "identifier": [{"system": _LAB_EVENT, "value": event}],
             "status": "final",
             "category": item.category,
             "code": item.code,
-            "subject": {"reference": f"Patient/{event.subject}"},
+            "subject": {"reference": f"Patient/{subject}"},
         }
-        if event.encounter is not None:
-            resource["encounter"] = {"reference": f"Encounter/{event.encounter}"}
-        if event.charted is not None:
-            resource["effectiveDateTime"] = event.charted.text
-        if event.stored is not None and len(event.stored.text) > 10:
-            resource["issued"] = event.stored.text
-        if event.number is not None:
-            resource["valueQuantity"] = _quantity(event.number, value.comparator, unit)
+        if encounter is not None:
+            resource["encounter"] = {"reference": f"Encounter/{encounter}"}
+        if charted is not None:
+            resource["effectiveDateTime"] = charted
+        if stored is not None and len(stored) > 10:
+            resource["issued"] = stored
+        if figure is not None:
+            resource["valueQuantity"] = _quantity(figure, value.comparator, unit)
         elif value.words is not None:
             resource["valueString"] = value.words
         else:
@@ -212,8 +279,8 @@ class Labs:
             limits["high"] = _quantity(shape.high, None, unit)
         if limits:
             resource["referenceRange"] = [limits]
-        if event.specimen is not None or item.fluid is not None:
-            resource["specimen"] = _specimen(event.specimen, item.fluid)
+        if specimen is not None or item.fluid is not None:
+            resource["specimen"] = _specimen(specimen, item.fluid)
         return resource
 
     def _item(self, item_id: str) -> Item:

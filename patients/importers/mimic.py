@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from wardround.patients.errors import DataError, UsageError
-from wardround.patients.packing import Form
 from wardround.patients.resource import Resource
+from wardround.patients.slotted import Sheaf
 from wardround.patients.store import StoreWriter
 from wardround.patients.times import Instant
 
 from ._mapper import Mapped, PatientContext, TableMapper
 from ._sources import Folder, find_tables
 from ._tables import Reader, Row, TableSpec, TableStream
-from ._validity import Invalid, split_invalid
+from ._validity import Invalid, split_invalid, split_sheaf
 from .registry import LEFT_OUT, MAPPERS, REQUIRED
 from .report import ImportReport, Refusal, TableReport, Tally
 
@@ -159,6 +159,7 @@ class _Run:
     def _patient(self, writer: StoreWriter, subject: int, rows: list[tuple[object, ...]]) -> None:
         patient = PatientContext(str(subject))
         made: list[Mapped] = []
+        sheaves: list[Sheaf] = []
         for mapper in self._mappers:
             mine = {
                 spec.name: rows if spec.name == "patients" else self._streams[spec.name].take(subject)
@@ -167,32 +168,41 @@ class _Run:
             }
             main = mapper.tables[0].name
             if main in self._streams:
-                made.extend(mapper.map(patient, mine, self._tallies))
+                for one in mapper.map(patient, mine, self._tallies):
+                    if isinstance(one, Sheaf):
+                        sheaves.append(one)
+                    else:
+                        made.append(one)
                 continue
             for table, support in mine.items():
                 self._tallies[table].note(f"read, but there is no table {main} that uses it", len(support))
         if not any(one.table == "patients" for one in made):
-            for one in made:
-                self._tallies[one.table].refuse("the patient's own row was refused", one.row)
+            for table, row in _sources_of(made, sheaves):
+                self._tallies[table].refuse("the patient's own row was refused", row)
             return
-        self._write(writer, patient.subject_id, made)
+        self._write(writer, patient.subject_id, made, sheaves)
         if self._progress is not None:
             self._progress(writer.counts["Patient"])
 
-    def _write(self, writer: StoreWriter, patient_id: str, made: list[Mapped]) -> None:
+    def _write(self, writer: StoreWriter, patient_id: str, made: list[Mapped], sheaves: list[Sheaf]) -> None:
         try:
-            writer.add(patient_id, _pairs(made), ready=_ready(made))
+            writer.add(patient_id, _pairs(made), sheaves=sheaves)
         except DataError:
             valid, invalid = split_invalid(made)
+            sound = []
+            for sheaf in sheaves:
+                left, wrong = split_sheaf(sheaf)
+                sound.append(left)
+                invalid.extend(wrong)
             if not invalid:
                 raise
             self._refuse_invalid(invalid)
-            writer.add(patient_id, _pairs(valid), ready=_ready(valid))
+            writer.add(patient_id, _pairs(valid), sheaves=sound)
 
     def _refuse_invalid(self, invalid: list[Invalid]) -> None:
         self._invalid += len(invalid)
         for one in invalid:
-            self._tallies[one.mapped.table].refuse(f"not valid FHIR R4: {one.problem}", one.mapped.row)
+            self._tallies[one.table].refuse(f"not valid FHIR R4: {one.problem}", one.row)
 
     def _table_report(self, spec: TableSpec) -> TableReport:
         tally, stream = self._tallies[spec.name], self._streams[spec.name]
@@ -209,8 +219,13 @@ class _Run:
 
 
 def _pairs(made: Iterable[Mapped]) -> list[tuple[Resource, Instant]]:
-    return [(one.resource, one.known) for one in made if not isinstance(one.resource, Form)]
+    return [(one.resource, one.known) for one in made]
 
 
-def _ready(made: Iterable[Mapped]) -> list[Form]:
-    return [one.resource for one in made if isinstance(one.resource, Form)]
+def _sources_of(made: Iterable[Mapped], sheaves: Iterable[Sheaf]) -> Iterator[tuple[str, int]]:
+    """Yield table and row of everything that was made."""
+    for one in made:
+        yield one.table, one.row
+    for sheaf in sheaves:
+        for row in sheaf.rows:
+            yield sheaf.table, row[4]

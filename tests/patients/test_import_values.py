@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wardround.patients.importers import _templates, import_mimic, labs
 from wardround.patients.importers import _values as values
-from wardround.patients.importers import import_mimic, labs
 from wardround.patients.importers._vocabulary import codes, loinc_exceptions, units
 from wardround.patients.importers.diagnoses import dot, has_clinical_status
 from wardround.patients.importers.report import Tally
+from wardround.patients.store import ChartStore
 from wardround.patients.times import parse_instant
 
 
@@ -141,11 +142,10 @@ def test_templates_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for n, (low, high) in enumerate([("0.4", "1.1"), ("0.4", ""), ("2", "2"), ("", "")] * 40, 1)
     ]
     (folder / "labevents.csv").write_text("\n".join([header, *rows]) + "\n")
-    made: list[int] = []
-    form = labs.Template.form
-    with monkeypatch.context() as patch:
-        patch.setattr(labs.Template, "form", lambda self, event: made.append(1) or form(self, event))
-        fast = import_mimic(folder, tmp_path / "fast.sqlite").store_hash
-    assert len(made) > 60
-    monkeypatch.setattr(labs, "TEMPLATES", 0)
+    fast = import_mimic(folder, tmp_path / "fast.sqlite").store_hash
+    with ChartStore.open(tmp_path / "fast.sqlite") as store:
+        assert store.header["validated"]["by_template"] > 60
+    monkeypatch.setattr(_templates, "TEMPLATES", 0)
     assert import_mimic(folder, tmp_path / "slow.sqlite").store_hash == fast
+    with ChartStore.open(tmp_path / "slow.sqlite") as store:
+        assert store.header["validated"]["by_template"] == 0
