@@ -224,8 +224,12 @@ def document_text(resource: Resource) -> str | None:
         text = attachment_text(attachment)
         if text:
             title = attachment.get("title")
-            parts.append(f"{title}:\n{text}" if title else text)
+            parts.append(f"{title}:\n{text}" if title and not _begins_with(text, title) else text)
     return "\n\n".join(parts) or resource.get("conclusion") or resource.get("description")
+
+
+def _begins_with(text: str, title: str) -> bool:
+    return text[: len(title) + 8].lstrip().casefold().startswith(title.casefold())
 
 
 def attachment_text(attachment: Mapping[str, Any]) -> str | None:

@@ -115,7 +115,7 @@ def _categories(note: Note, names: list[str]) -> list[Resource]:
     found = list(dict.fromkeys(kind for name in names if (kind := modality(name)) is not None))
     for code in found:
         entry = _modalities()[code]
-        coding = words.coding(words.radiology()["modality_system"], code, entry["display"])
+        coding = words.coding(words.radiology()["modality_system"], code, entry.get("display"))
         out.append(words.concept(entry["text"], coding))
     if not found:
         note.tally.note("no modality in the examination's name")

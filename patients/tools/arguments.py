@@ -27,12 +27,27 @@ from .fields import (
 _ObservationCategory = Literal["laboratory", "vital-signs", "microbiology"]
 _RequestStatus = Literal["active", "completed", "stopped"]
 _ClinicalStatus = Literal["active", "recurrence", "relapse", "inactive", "remission", "resolved"]
-_ReportType = Literal["CT", "MRI", "X-ray", "Echo"]
+_ReportType = Literal[
+    "CT", "MRI", "X-ray", "Echo", "Ultrasound", "Nuclear medicine", "PET", "Mammography", "Fluoroscopy", "Angiography"
+]
+_REPORT_SHORT = {
+    "echocardiogram": "Echo", "mr": "MRI", "xr": "X-ray", "radiograph": "X-ray", "us": "Ultrasound",
+    "nuclear": "Nuclear medicine", "nm": "Nuclear medicine", "mammogram": "Mammography", "angiogram": "Angiography",
+}  # fmt: skip
 _DocumentType = Literal["discharge-summary", "radiology"]
 _PlanCategory = Literal["discharge-planning", "followup", "treatment"]
 _ServiceStatus = Literal["active", "on-hold", "completed", "revoked"]
 _FlagStatus = Literal["active", "inactive"]
 _AnswerType = Literal["tool", "chat"]
+
+
+Keyword = Annotated[
+    OptionalText,
+    Field(
+        description="Word or phrase that the text must contain: whole words in this order, in any case; "
+        '"pneumo*" also finds longer words.'
+    ),
+]
 
 
 class PatientRead(Subject):
@@ -119,10 +134,11 @@ class DiagnosticReportSearch(Search):
     """Arguments of DiagnosticReport.search."""
 
     report_type: Annotated[
-        Annotated[_ReportType, BeforeValidator(one_of(_ReportType, {"echocardiogram": "Echo"}))] | None,
+        Annotated[_ReportType, BeforeValidator(one_of(_ReportType, _REPORT_SHORT))] | None,
         BeforeValidator(absent),
         Field(description="Only reports of this kind of imaging."),
     ] = None
+    keyword: Keyword = None
 
 
 class DocumentReferenceSearch(Search):
@@ -133,7 +149,7 @@ class DocumentReferenceSearch(Search):
         BeforeValidator(absent),
         Field(description="Only notes of this type."),
     ] = None
-    keyword: Annotated[OptionalText, Field(description="Word or phrase that the note must contain.")] = None
+    keyword: Keyword = None
 
 
 class CarePlanSearch(Search):
@@ -144,6 +160,7 @@ class CarePlanSearch(Search):
         BeforeValidator(absent),
         Field(description="Only plans of this category."),
     ] = None
+    keyword: Keyword = None
 
 
 class ServiceRequestSearch(Search):

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from wardround.patients.chart import Entry
-from wardround.patients.search import Search
+from wardround.patients.elements import document_text
+from wardround.patients.fulltext import phrase, snippet
+from wardround.patients.search import Hits, Search
 from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant, parse_period
@@ -187,10 +189,19 @@ def _found(
     elif 0 < limit < total:
         note = f"{total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
     matched = chosen.matched if chosen is not None else None
-    page = Page(query.type, total, given, rows, entries, note, matched)
+    found = _snippets(hits, limit, query.keyword)
+    page = Page(query.type, total, given, rows, entries, note, matched, found=found)
     if record.version:  # what the episode wrote, a chart resource in a newer version too, is no evidence
         keys = [key for key in keys if not record.wrote(key)]
     return ToolResult(tool, given, True, render(page, context.view), "read", tuple(keys), None, (), total)
+
+
+def _snippets(hits: Hits, count: int, keyword: str | None) -> list[str | None]:
+    """Return the surroundings of the keyword in each of the first hits; nothing where none was asked for."""
+    wanted = None if keyword is None else phrase(keyword)
+    if wanted is None:
+        return []
+    return [snippet(document_text(entry.resource()) or "", wanted) for entry in hits.entries(0, count)]
 
 
 def _nothing(

@@ -31,6 +31,8 @@ class Page(NamedTuple):
     matched: tuple[str, ...] | None = None
     """Names in the chart that the model's free text means; None where it gave none."""
     nearest: tuple[str, ...] = ()
+    found: Sequence[str | None] = ()
+    """For a search by keyword, the surroundings of its first match in each row or entry."""
 
 
 def render(page: Page, view: View) -> str:
@@ -46,6 +48,8 @@ def _compact(page: Page) -> str:
         parts += [b',"nearest":', _strings(page.nearest)]
     more = str(page.total - len(page.rows)).encode()
     parts += [_columns(page.kind), b",".join(page.rows), b'],"more":', more]
+    if page.found:
+        parts += [b',"found":', orjson.dumps(page.found)]
     if page.note is not None:
         parts += [b',"note":', orjson.dumps(page.note)]
     parts.append(b"}")
@@ -82,13 +86,14 @@ _SITE = SITE.encode()
 
 def _said(page: Page) -> dict[str, Any] | None:
     """Return what must be said beside the hits, as FHIR says it: an OperationOutcome among the entries."""
-    if page.note is None:
+    if page.note is None and not page.found:
         return None
-    texts = [page.note]
+    texts = [] if page.note is None else [page.note]
     if page.matched:
         texts.append(f"Matched names: {'; '.join(page.matched)}.")
     if page.nearest:
         texts.append(f"Nearest names in this chart: {'; '.join(page.nearest)}.")
+    texts += [f"{entry.key}: {text}" for entry, text in zip(page.entries, page.found, strict=False) if text]
     issue = {"severity": "information", "code": "informational", "diagnostics": " ".join(texts)}
     return {"resourceType": "OperationOutcome", "issue": [issue]}
 
