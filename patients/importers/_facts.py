@@ -113,12 +113,16 @@ def id_key(*names: str) -> Callable[[Cells], tuple[str, ...] | None]:
     return key
 
 
+DAY_END = "storetime is empty; known at the end of the chart day"
+"""What the account says of a fact without a store time."""
+
+
 def known_at(stored: Moment | None, charted: Moment | None, tally: Tally) -> Instant:
     """Return when a charted fact was known: its store time, else the end of its chart day, else never."""
     if stored is not None:
         return stored.known
     if charted is not None:
-        tally.note("storetime is empty; known at the end of the chart day")
+        tally.note(DAY_END)
         return end_of_day(charted.start)
     tally.note("neither storetime nor charttime; kept, never visible")
     return NEVER

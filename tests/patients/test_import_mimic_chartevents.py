@@ -11,7 +11,13 @@ import pytest
 from wardround.patients import knowledge
 from wardround.patients.facts import measurements
 from wardround.patients.importers import _vocabulary as words
+from wardround.patients.importers._mapper import PatientContext, Stay
+from wardround.patients.importers._templates import Shelf
+from wardround.patients.importers._values import Moment
+from wardround.patients.importers.chartevents import CHART, Charted
+from wardround.patients.importers.report import Tally
 from wardround.patients.overlay import Overlay
+from wardround.patients.slotted import Sheaf
 from wardround.patients.times import parse_instant
 from wardround.patients.tools.matching import choose
 
@@ -248,6 +254,52 @@ def test_a_later_row_changes_nothing_before_it_was_stored(invented: Any) -> None
     without = invented(chartevents=HEAD + first, d_items=ITEMS).all("Observation", anchor)
     assert len(without) == 2
     assert invented(chartevents=HEAD + later + first, d_items=ITEMS).all("Observation", anchor) == without
+
+
+def mixed_rows() -> str:
+    """Write rows of every kind: numbers, words, both; with and without stay, store time, unit; repeated; odd."""
+    made = []
+    for turn in range(12):
+        at, stored = f"{8 + turn:02d}:00", f"{8 + turn:02d}:{10 + turn}"
+        made += [
+            row(220045, str(60 + turn), str(60 + turn), "bpm", at=at, stored=stored),
+            row(220045, str(70 + turn), str(70 + turn), "bpm", at=at, stored="", hadm=""),
+            row(220277, "97.50", "97.5", "%", at=at, stored=stored, hadm="" if turn % 2 else "10"),
+            row(223761, "98.6" if turn % 3 else "37", "98.6" if turn % 3 else "37", "°F", at=at, stored=stored),
+            row(223835, "0.5" if turn % 2 else "50", "0.5" if turn % 2 else "50", at=at, stored=stored),
+            row(220739, "Spontaneously", "4", at=at, stored=stored, warning=str(turn % 2)),
+            row(223849, "CMV 50% {name}", at=at, stored=stored),
+            row(226732, f"Device {turn % 4}", at="08:00", stored=stored),
+            row(227429, "<0.01", "0.01", "ng/mL", at=at, stored=stored),
+            row(220615, "1e2", "100", "mg/dL", at=at, stored=stored, hadm="77"),
+            row(228096, "", at=at, stored=stored),
+        ]
+    early = "1,10,30,7,2150-03-01 09:00:00,2150-03-01 09:05:00,220045,88,88,bpm,0\n"
+    by_day = "1,10,30,7,2150-03-03,2150-03-03,220045,88,88,bpm,0\n"
+    return HEAD + "".join(made) + early + by_day
+
+
+def test_templates_make_the_same_bytes_as_the_long_way(invented: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = mixed_rows()
+    by_template = invented(chartevents=rows, d_items=ITEMS).report
+    backwards = HEAD + "".join(reversed(rows.removeprefix(HEAD).splitlines(keepends=True)))
+    assert invented(chartevents=backwards, d_items=ITEMS).report.store_hash == by_template.store_hash
+    monkeypatch.setattr(Shelf, "learn", lambda *_: None)
+    one_by_one = invented(chartevents=rows, d_items=ITEMS).report
+    assert one_by_one.store_hash == by_template.store_hash
+    assert one_by_one.resources == by_template.resources
+    assert [table.as_dict() for table in one_by_one.tables] == [table.as_dict() for table in by_template.tables]
+
+
+def test_most_rows_go_by_template() -> None:
+    mapper, stay = Charted(), Stay("10", Moment("2150-03-01T10:00:00Z", 0, 0), None)
+    lines = csv.DictReader(mixed_rows().splitlines())
+    rows = [(n, 1, *(line[name] or None for name in CHART.columns)) for n, line in enumerate(lines, 1)]
+    tally = Tally("chartevents")
+    *alone, sheaf = mapper.map(PatientContext("1", {"10": stay}), {"chartevents": rows}, {"chartevents": tally})
+    assert isinstance(sheaf, Sheaf)
+    assert len(sheaf) + len(alone) == len(rows)
+    assert len(sheaf) > len(rows) / 2  # the first two of a shape, those of a foreign stay and the odd ones do not
 
 
 def test_the_item_table_agrees_with_the_knowledge_base() -> None:
