@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import ActClaim, Reading
+from wardround.rubrics.reading.document import Ann, Document
 from wardround.rubrics.rubric import AdviceCheck, Verdict
 
 from .context import CheckContext
@@ -77,11 +78,17 @@ def _switches(target: str, reading: Reading) -> list[ActClaim]:
     return []
 
 
+def _never(document: Document, resume: Ann) -> bool:
+    """Tell whether a word of resuming is denied ("别再用", "no plan to restart")."""
+    near = {document.tokens[i].key for i in range(max(0, resume.start - 3), resume.start)}
+    return bool(near & {"别", "不", "勿", "得", "not", "never", "no", "don't", "won't"})
+
+
 def _pause(claim: ActClaim, reading: Reading) -> bool:
     """Tell whether a stop is a pause: the answer plans to resume the drug."""
     document = reading.document
     for other in document.sentences[claim.sentence].of("act", "resume"):
-        if other.start > claim.token:
+        if other.start > claim.token and not _never(document, other):
             return True
     following = claim.sentence + 1
     if following < len(document.sentences):

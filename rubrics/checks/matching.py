@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from wardround.patients import knowledge
@@ -14,6 +15,8 @@ from .context import CheckContext
 
 MEASURES = ("lab", "vital")
 SAME = {"天": "日"}
+ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
+FORMS = tuple(sorted(words("matching.forms"), key=lambda form: (-len(form), form)))
 STOP_WORDS = words("matching.stop_words")
 
 
@@ -42,9 +45,10 @@ def unread(reading: Reading, context: CheckContext) -> Verdict | None:
 def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Return the knowledge ids that a check's name may mean, the likeliest first; () where it has none."""
     lexicon = knowledge.lexicon()
+    name = ARTICLE.sub("", name.strip())
     found = lexicon.resolve(name, kinds) or lexicon.resolve(name)
     if found is None:
-        return ()
+        return _without_form(name)
     ids = [found.id]
     for mention in lexicon.scan(name):
         if mention.start == 0 and mention.end == len(name):
@@ -54,6 +58,14 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
                 if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds)
             )
     return tuple(ids)
+
+
+def _without_form(name: str) -> tuple[str, ...]:
+    """Return the ids of a drug named with its form ("fentanyl patch", "芬太尼透皮贴")."""
+    for form in FORMS:
+        if name.endswith(form) and (ids := ids_for(name.removesuffix(form), ("drug", "drug_class"))):
+            return ids if knowledge.lexicon().concept(ids[0]).kind in ("drug", "drug_class") else ()
+    return ()
 
 
 @lru_cache(maxsize=4096)

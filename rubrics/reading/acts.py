@@ -5,19 +5,10 @@ from __future__ import annotations
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann
-from .targets import DRUG_ACTS, Site, Targets
+from .framed import OPPOSITE, Framed
+from .frames import Frame
+from .targets import DRUG_ACTS, Site
 
-OPPOSITE = {
-    "start": "avoid",
-    "order": "avoid",
-    "refer": "avoid",
-    "recheck": "avoid",
-    "stop": "continue",
-    "hold": "continue",
-    "continue": "stop",
-    "resume": "avoid",
-    "switch": "continue",
-}
 WEIGHED = words("acts.weighed")
 PAST_AUXILIARY = words("acts.past_auxiliary")
 PAST_FORMS = words("acts.past_forms")
@@ -25,16 +16,18 @@ MODALS = words("acts.modals")
 WEAK_VERBS = words("acts.weak_verbs")
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
 PROPOSING = words("acts.proposing")
+LISTING = tuple(sorted(words("acts.listing")))
+REFUSING = words("acts.refusing")
 DESCRIBING = tuple(sorted(words("acts.describing")))
 
 
-class ActReader(Targets):
+class ActReader(Framed):
     """Reads the acts of one sentence."""
 
     def read(self) -> list[ActClaim]:
         """Return the acts of the sentence."""
+        framed = self._framed()
         claims: list[ActClaim] = []
-        used: set[int] = set()
         for index, ann in enumerate(self.acts):
             text = self.document.text(ann.start, ann.end).lower()
             site = Site(ann, self.document.tokens[ann.start].kind == "c", text)
@@ -42,11 +35,11 @@ class ActReader(Targets):
                 continue
             if not site.chinese and not self._is_verb(site):
                 continue
-            found = self._switch(site) if ann.kind == "switch" else self._plain(site)
-            for claim in found:
-                used.add(claim.token)
-                claims.append(claim)
-        claims.extend(self._orders(claims))
+            claims.extend(self._switch(site) if ann.kind == "switch" else self._plain(site))
+        claims = [claim for claim in claims if not self._replaced(claim, framed)]
+        for frame in framed:
+            claims.extend(self._of_frame(frame))
+        claims.extend(self._orders(claims, framed))
         return claims
 
     # -- the act word ---------------------------------------------------------------------------------------------
@@ -112,6 +105,7 @@ class ActReader(Targets):
             site.text.split()[:1]
             and site.text.split()[0].endswith("ing")
             and not site.chinese
+            and site.text.split()[0] != "bring"
             and not self._gerund_advised(before, ann.end)
         ):
             past = True
@@ -292,9 +286,10 @@ class ActReader(Targets):
             claims.append(self._make(site, "start", new, advised, flags, implied=True))
         return claims
 
-    def _orders(self, claims: list[ActClaim]) -> list[ActClaim]:
+    def _orders(self, claims: list[ActClaim], framed: list[Frame]) -> list[ActClaim]:
         """Read a drug with its dose and no verb as an order ("Lopressor 5 mg IV x1")."""
         taken = {claim.end for claim in claims} | {claim.token for claim in claims}
+        taken |= {frame.x.start for frame in framed} | {frame.y.start for frame in framed if frame.y is not None}
         found: list[ActClaim] = []
         for drug in self.drugs:
             if drug.start in taken or drug.value.measurable:
@@ -310,6 +305,7 @@ class ActReader(Targets):
                 or flags.negated
                 or flags.elsewhere
                 or flags.hedged
+                or self._refused(drug)
                 or self._described(drug)
             ):
                 continue
@@ -337,8 +333,16 @@ class ActReader(Targets):
             for a in self.sentence.within(drug.end, drug.end + 8)
         )
 
+    def _refused(self, drug: Ann) -> bool:
+        """Tell whether another cell of a table row turns a drug down ("| Sumatriptan 6 mg | ✗ |")."""
+        cells = [(start, end) for _, start, end in self.sentence.row if start > drug.start]
+        return any(
+            self.document.tokens[i].key in REFUSING for start, end in cells for i in range(start, min(start + 2, end))
+        )
+
     def _described(self, drug: Ann) -> bool:
         """Tell whether the sentence lists what the patient takes, or says that a dose stays."""
         heads = " ".join(head for head, _, _ in self.sentence.row)
-        text = f" {self.document.text(self.sentence.start, drug.start).lower()} {self.sentence.header} {heads} "
-        return any(word in text for word in DESCRIBING)
+        text = f" {self.document.text(self.sentence.start, drug.start).lower()} {heads} "
+        header = f" {self.sentence.header} "
+        return any(word in text for word in DESCRIBING) or any(word in header for word in LISTING)

@@ -1,0 +1,132 @@
+"""Acts read from whole wordings (frames), and which cue readings they replace."""
+
+from __future__ import annotations
+
+from .claims import ActClaim, Flags
+from .document import Ann
+from .frames import ARTICLES, Frame, FrameReader
+from .targets import LIST_WORDS, Site, Targets
+
+OPPOSITE = {
+    "start": "avoid",
+    "order": "avoid",
+    "refer": "avoid",
+    "recheck": "avoid",
+    "stop": "continue",
+    "hold": "continue",
+    "continue": "stop",
+    "resume": "avoid",
+    "switch": "continue",
+}
+TESTS = frozenset(("lab", "vital", "procedure"))
+
+
+def _resolved(act: str, target: Ann) -> str:
+    """Return what "give" means for a target: a drug is started, a service referred to, anything else ordered."""
+    if act != "give":
+        return act
+    if target.value.drug:
+        return "start"
+    return "refer" if "service" in target.value.kinds else "order"
+
+
+class Framed(Targets):
+    """The framed acts of one sentence."""
+
+    def _status(self, site: Site, start: int, end: int) -> tuple[bool, bool, Flags]:
+        """Return (advised, negated, flags) of an act."""
+        raise NotImplementedError
+
+    def _framed(self) -> list[Frame]:
+        return FrameReader(self.document, self.sentence, self._fits_frame).read()
+
+    def _fits_frame(self, ann: Ann, act: str) -> bool:
+        kinds = ann.value.kinds
+        if act == "none":
+            return True
+        if act in ("give", "order", "recheck", "avoid"):
+            return bool(ann.value.drug or kinds & TESTS or "service" in kinds) and (
+                act != "recheck" or not ann.value.drug
+            )
+        return self._fit(ann, act)
+
+    def _replaced(self, claim: ActClaim, framed: list[Frame]) -> bool:
+        """Tell whether a frame reads the same words or says more of the same target."""
+        for frame in framed:
+            slots = {frame.x.start} | ({frame.y.start} if frame.y is not None else set())
+            inside = frame.start <= claim.token < frame.end
+            if inside and (claim.end in slots or not claim.targets or frame.start <= claim.end < frame.end):
+                return True
+            same = self.document.clause[claim.token] == self.document.clause[frame.start]
+            if claim.end in slots and same and frame.act == "none":
+                return True
+        return False
+
+    def _of_frame(self, frame: Frame) -> list[ActClaim]:
+        if frame.act == "none":
+            return []
+        site = Site(
+            Ann(frame.start, frame.end, "act", frame.act),
+            self.document.tokens[frame.start].kind == "c",
+            self.document.text(frame.start, frame.end).lower(),
+        )
+        advised, negated, flags = self._status(site, frame.start, frame.end)
+        if frame.act == "switch" and frame.y is not None:
+            return self._of_switch(site, frame.x, frame.y, advised=advised, negated=negated, flags=flags)
+        made = []
+        for target in self._also(frame):
+            act = _resolved(frame.act, target)
+            if negated:
+                act = OPPOSITE.get(act, "")
+            if act:
+                made.append(self._make(site, act, target, advised, flags))
+        return made
+
+    def _of_switch(
+        self, site: Site, old: Ann, new: Ann, *, advised: bool, negated: bool, flags: Flags
+    ) -> list[ActClaim]:
+        if negated:
+            return [self._make(site, "continue", old, advised, flags)]
+        return [
+            self._make(site, "switch", old, advised, flags, to=new),
+            self._make(site, "stop", old, advised, flags, implied=True),
+            self._make(site, "start", new, advised, flags, implied=True),
+        ]
+
+    def _also(self, frame: Frame) -> list[Ann]:
+        """Return the frame's target with those that a list adds to it, after its end or before its start."""
+        tokens = self.document.tokens
+        found = [frame.x]
+        for target in self.targets:
+            if target.start < found[-1].end or not self._fits_frame(target, frame.act):
+                continue
+            between = tokens[found[-1].end : target.start]
+            if frame.x.end < frame.end and target.start < frame.end:
+                continue
+            begin = max(frame.end, found[-1].end)
+            joints = [t.key for t in tokens[begin : target.start]]
+            quiet = all(k in LIST_WORDS or k in ARTICLES for k in joints)
+            if not (between and joints and set(joints) & LIST_WORDS and quiet) or self._owned_elsewhere(
+                target, found[-1]
+            ):
+                break
+            found.append(target)
+        if frame.start == frame.x.start or tokens[frame.start].key in ARTICLES:
+            for target in reversed([t for t in self.targets if t.end <= frame.start]):
+                joints = [t.key for t in tokens[target.end : found[0].start]]
+                if not (
+                    joints and len(joints) <= 4 and set(joints) & LIST_WORDS and self._joints(target.end, found[0])
+                ):
+                    break
+                found.insert(0, target)
+        return found
+
+    def _joints(self, begin: int, following: Ann) -> bool:
+        """Tell whether only list words, articles and amounts stand between two targets."""
+        amounts = [a for a in self.sentence.within(begin, following.start) if a.layer in ("quantity", "time")]
+        return all(
+            self.document.tokens[i].key in LIST_WORDS
+            or self.document.tokens[i].key in ARTICLES
+            or any(a.start <= i < a.end for a in amounts)
+            for i in range(begin, following.start)
+        )
