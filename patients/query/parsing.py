@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from .definitions import Parameter, parameters, searchable, value_sets
 from .errors import Issue, SearchError, refusal, shown
-from .extract import fold_text
+from .extract import fold_text, target_type
 from .results import RESULT_NAMES, Wanted, wanted_of
 from .values import Code, Target, Text, Value, parse_code, parse_value, split, unescape
 
@@ -260,9 +260,8 @@ def _typed(value: Value, target: str) -> Value:
     assert isinstance(value, Target)
     if value.id is not None:
         return Target(local=f"{target}/{value.id}")
-    if value.local is not None and not value.local.startswith(f"{target}/"):
-        return Target()
-    return value
+    text = value.local or value.url or ""
+    return value if target_type({"reference": text}) == target else Target()
 
 
 def _composite(parameter: Parameter, text: str, name: str, base: str) -> Value:
