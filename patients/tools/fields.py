@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from wardround.patients.times import parse_period
+from wardround.patients.resource import period_of
 
 MAX_TEXT = 200
 """Longest string argument, in characters."""
@@ -56,7 +56,7 @@ def absent(value: object) -> object:
 def real_date(value: str) -> str:
     """Refuse a date that does not exist."""
     try:
-        parse_period(value)
+        period_of(value)
     except ValueError:
         raise ValueError("not a date that exists; write YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss") from None
     return value

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from wardround.patients.chart import Snapshot
@@ -14,13 +13,24 @@ _MOST_TEXT = 1 << 20
 """Characters kept per snapshot and tool; then all are forgotten."""
 
 
+class _Answer(NamedTuple):
+    """What a read answered, without the arguments that each call brings itself."""
+
+    tool: str
+    ok: bool
+    text: str
+    resources: tuple[str, ...]
+    total: int | None
+    error: str | None
+
+
 class _Pages:
     """Answers of one tool about one snapshot."""
 
     __slots__ = ("answers", "size")
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[Any, ...], ToolResult] = {}
+        self.answers: dict[tuple[Any, ...], _Answer] = {}
         self.size = 0
 
     def keep(self, key: tuple[Any, ...], result: ToolResult) -> None:
@@ -28,7 +38,8 @@ class _Pages:
         if self.size > _MOST_TEXT:
             self.answers.clear()
             self.size = 0
-        self.answers[key] = result
+        answer = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error)
+        self.answers[key] = answer
 
 
 def remembered(handler: Handler) -> Handler:
@@ -45,9 +56,9 @@ def remembered(handler: Handler) -> Handler:
         key = (context.view, *given.items())
         found = known.answers.get(key)
         if found is None:
-            found = handler(context, arguments, given)
-            known.keep(key, replace(found, arguments=dict(found.arguments)))
-            return found
+            result = handler(context, arguments, given)
+            known.keep(key, result)
+            return result
         return ToolResult(
             found.tool, given, found.ok, found.text, "read", found.resources, None, (), found.total, found.error
         )

@@ -8,10 +8,11 @@ from typing import Any
 from wardround.patients.chart import Entry
 from wardround.patients.elements import document_text
 from wardround.patients.fulltext import phrase, snippet
+from wardround.patients.resource import period_of
 from wardround.patients.search import Hits, Search
 from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
-from wardround.patients.times import format_instant, parse_period
+from wardround.patients.times import format_instant
 
 from . import arguments as args
 from .elsewhere import elsewhere
@@ -42,8 +43,8 @@ def conditions(context: ToolContext, arguments: args.ConditionSearch, given: dic
 
 def observations(context: ToolContext, arguments: args.ObservationSearch, given: dict[str, Any]) -> ToolResult:
     """Search results and vital signs."""
-    start = None if arguments.date_from is None else parse_period(arguments.date_from)[0]
-    end = None if arguments.date_to is None else parse_period(arguments.date_to)[1]
+    start = None if arguments.date_from is None else period_of(arguments.date_from)[0]
+    end = None if arguments.date_to is None else period_of(arguments.date_to)[1]
     if start is not None and end is not None and start >= end:
         text = (
             f"Refused: Observation.search: argument `date_from` = `{arguments.date_from}` lies after `date_to` = "
