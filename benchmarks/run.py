@@ -16,6 +16,8 @@ import orjson
 
 import wardround
 from benchmarks.charts import ANCHOR, builder_of, chart_of
+from benchmarks.notes import keyword_rows
+from benchmarks.record import record_rows
 from benchmarks.timing import Row, beside, once_us
 from wardround.agents import EvaluationPlan, How, evaluate
 from wardround.envs import Episode, WardEnv
@@ -164,7 +166,7 @@ def throughput_rows() -> list[Row]:
 
 def main() -> int:
     """Run everything, print the table, write results.json."""
-    rows = [*tool_call_rows(), *episode_rows(), *cold_rows(), *throughput_rows()]
+    rows = [*tool_call_rows(), *record_rows(), *episode_rows(), *cold_rows(), *keyword_rows(), *throughput_rows()]
     for row in rows:
         floor = (
             "" if row.floor_us is None else f"floor {row.floor_us:10.1f} µs  ratio {row.ratio:8.2f}  ({row.what_floor})"
