@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wardround.patients import knowledge
 from wardround.patients.facts import measurements
@@ -17,6 +19,7 @@ from wardround.patients.importers._values import Moment
 from wardround.patients.importers.chartevents import CHART, Charted
 from wardround.patients.importers.report import Tally
 from wardround.patients.overlay import Overlay
+from wardround.patients.resource import dump, load, stamp
 from wardround.patients.slotted import Sheaf
 from wardround.patients.times import parse_instant
 from wardround.patients.tools.matching import choose
@@ -300,6 +303,43 @@ def test_most_rows_go_by_template() -> None:
     assert isinstance(sheaf, Sheaf)
     assert len(sheaf) + len(alone) == len(rows)
     assert len(sheaf) > len(rows) / 2  # the first two of a shape, those of a foreign stay and the odd ones do not
+
+
+@st.composite
+def charted_futures(draw: st.DrawFn) -> tuple[int, list[tuple[int, int, int, str]], list[tuple[int, int, int, str]]]:
+    """Return a minute and two lists of (item, charted, stored, value) that agree in what was stored by then."""
+    now = draw(st.integers(10, 50))
+    minute, item = st.integers(0, 59), st.sampled_from([220045, 226732])
+    stored = st.tuples(item, st.sampled_from([5, 20]), minute, st.sampled_from(["1", "2", "a b"]))
+    rows = draw(st.lists(stored, min_size=1, max_size=14))
+    known = [one for one in rows if one[2] <= now]
+    later = [one for one in draw(st.lists(stored, max_size=6)) if one[2] > now]
+    return now, rows, draw(st.permutations(known + later))
+
+
+def seen_at(rows: list[tuple[int, int, int, str]], now: int) -> dict[str, Any]:
+    """Map rows and return what is visible at a minute, by id."""
+    line = {"subject_id": "1", "stay_id": "30", "valuenum": None, "hadm_id": None, "valueuom": None, "warning": "0"}
+    table = []
+    for n, (item, charted, stored, value) in enumerate(rows, 1):
+        times = {"charttime": f"2150-03-02 08:{charted:02d}:00", "storetime": f"2150-03-02 08:{stored:02d}:00"}
+        cells = line | times | {"itemid": str(item), "value": value}
+        table.append((n, 1, *(cells[name] for name in CHART.columns)))
+    *alone, sheaf = Charted().map(PatientContext("1"), {"chartevents": table}, {"chartevents": Tally("chartevents")})
+    assert isinstance(sheaf, Sheaf)
+    anchor = parse_instant(f"2150-03-02T08:{now:02d}:00Z")
+    found = [load(dump(stamp(one.resource, one.known))) for one in alone if one.known <= anchor]
+    found += [load(row[0].body(row[5])) for row in sheaf.rows if row[1] <= anchor]
+    return {one["id"]: one for one in found}
+
+
+@settings(max_examples=150, deadline=None)
+@given(charted_futures())
+def test_another_future_changes_nothing_that_was_seen(
+    case: tuple[int, list[tuple[int, int, int, str]], list[tuple[int, int, int, str]]],
+) -> None:
+    now, one, other = case
+    assert seen_at(one, now) == seen_at(other, now)
 
 
 def test_the_item_table_agrees_with_the_knowledge_base() -> None:
