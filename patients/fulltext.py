@@ -183,6 +183,10 @@ class TextIndex:
             known = self._found[key] = self._scan(kind, wanted.needle.encode())
         return known
 
+    def forget(self) -> None:
+        """Forget the results that were kept (for measurements)."""
+        self._found.clear()
+
     def _scan(self, kind: str, needle: bytes) -> Array:
         if kind not in self._spans:
             return np.zeros(0, dtype=np.int64)

@@ -25,7 +25,7 @@ DETAIL = TableSpec(
 )
 
 ADDENDUM = "AD"
-_ADDENDA = {"DS": ADDENDUM, "RR": "AR"}
+_ADDENDA = (ADDENDUM, "AR")
 _ID = re.compile(r"[A-Za-z0-9-]{1,24}", re.ASCII)
 _CATEGORY = "http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category"
 _SUMMARY = words.coding(words.LOINC, "18842-5", "Discharge summary")
@@ -42,14 +42,14 @@ class DischargeNotes(NoDictionary):
         tally = tallies["discharge"]
         notes = sound_notes(DISCHARGE, rows.get("discharge", []), tally)
         details = details_of(DETAIL, rows.get("discharge_detail", []), set(notes), tallies)
-        for note_id, cells in notes.items():
-            note = Note(patient, note_id, cells, details.get(note_id, {}), tally)
-            parent = parent_of(note_id, cells, details, set(notes), tally)
+        made = {one: Note(patient, one, cells, details.get(one, {}), tally) for one, cells in notes.items()}
+        for note in made.values():
+            parent = parent_of(note, made, details)
             for order, (name, section) in enumerate(numbered(split_sections(note.text)), 1):
                 document = _document(note, name, section, order, parent)
-                yield Mapped("discharge", cells.number, document, note.known)
+                yield Mapped("discharge", note.row, document, note.known)
                 if section.plan is not None and (plan := _plan(note, name, section)) is not None:
-                    yield Mapped("discharge", cells.number, plan, note.known)
+                    yield Mapped("discharge", note.row, plan, note.known)
 
 
 class Note:
@@ -59,6 +59,7 @@ class Note:
         self, patient: PatientContext, note_id: str, cells: Cells, details: dict[str, list[str]], tally: Tally
     ) -> None:
         self.patient, self.id, self.details, self.tally = patient, note_id, details, tally
+        self.row = cells.number
         self.text = cells.raw("text")
         self.kind = cells["note_type"]
         self.number = whole(cells["note_seq"])
@@ -138,18 +139,22 @@ def details_of(spec: TableSpec, rows: list[Row], notes: set[str], tallies: Talli
     }
 
 
-def parent_of(
-    note_id: str, cells: Cells, details: dict[str, dict[str, list[str]]], notes: set[str], tally: Tally
-) -> str | None:
-    """Return the note that an addendum adds to, by its own details or by the parent's; None for other notes."""
-    if cells["note_type"] not in _ADDENDA.values():
+def parent_of(note: Note, notes: dict[str, Note], details: dict[str, dict[str, list[str]]]) -> str | None:
+    """Return the note that an addendum adds to, by its own details or by the parent's; None for other notes.
+
+    A note that became known later than its addendum is not named: it would tell of what is to come.
+    """
+    if note.kind not in _ADDENDA:
         return None
     fields = words.radiology()["fields"]
-    named = details.get(note_id, {}).get(fields["parent"], [])
-    named = named or sorted(one for one, group in details.items() if note_id in group.get(fields["addendum"], ()))
-    found = next((one for one in named if one in notes and one != note_id), None)
+    named = note.details.get(fields["parent"], [])
+    named = named or sorted(one for one, group in details.items() if note.id in group.get(fields["addendum"], ()))
+    found = next((one for one in named if one in notes and one != note.id), None)
     if found is None:
-        tally.note("an addendum whose note is not named, or not among the patient's notes")
+        note.tally.note("an addendum whose note is not named, or not among the patient's notes")
+    elif notes[found].known > note.known:
+        note.tally.note("an addendum known before its note; not linked")
+        return None
     return found
 
 

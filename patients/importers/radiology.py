@@ -43,12 +43,8 @@ class RadiologyReports(NoDictionary):
         notes = sound_notes(RADIOLOGY, rows.get("radiology", []), tally)
         details = details_of(DETAIL, rows.get("radiology_detail", []), set(notes), tallies)
         made = {one: Note(patient, one, cells, details.get(one, {}), tally) for one, cells in notes.items()}
-        for note_id, note in made.items():
-            parent = parent_of(note_id, notes[note_id], details, set(notes), tally)
-            if parent is not None and made[parent].known > note.known:
-                tally.note("an addendum known before its report; not linked")
-                parent = None
-            yield Mapped("radiology", notes[note_id].number, _report(note, parent), note.known)
+        for note in made.values():
+            yield Mapped("radiology", note.row, _report(note, parent_of(note, made, details)), note.known)
 
 
 def _report(note: Note, parent: str | None) -> Resource:

@@ -273,7 +273,7 @@ def test_addenda_find_their_notes(invented: Callable[..., Any]) -> None:
     assert linked == {"rad-1-AR-2": "DiagnosticReport/rad-1-RR-1"}
     notes = made.table("radiology").notes
     assert notes["an addendum whose note is not named, or not among the patient's notes"] == 1
-    assert notes["an addendum known before its report; not linked"] == 1
+    assert notes["an addendum known before its note; not linked"] == 1
 
 
 @pytest.mark.parametrize(
