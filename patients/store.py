@@ -7,10 +7,8 @@ full-text index of each chart, opened by its first keyword search) and `intervie
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
-import tempfile
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -30,9 +28,13 @@ from .packing import Index, PackedChart, body_hash, frame_digest, pack
 from .resource import Resource
 from .slotted import Sheaf
 from .times import Instant
+from .work_folder import WorkFolder
 
 FORMAT = "wardround.charts/1"
 _MAGIC = b"SQLite format 3\0"
+
+PART = "charts.sqlite"
+"""Name of the unfinished store in its work folder."""
 
 CHARTS = 64
 """Charts a store keeps open; opening one more closes the one unused for longest."""
@@ -267,9 +269,10 @@ def _read_header(connection: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 
 class StoreWriter:
-    """Writes a store: to a temporary file beside `path`, renamed by `close()`; `abort()` leaves nothing.
+    """Writes a store: in a hidden folder beside `path`, renamed by `close()`; `abort()` leaves nothing.
 
-    As a context manager it closes on success and aborts on an exception.
+    As a context manager it closes on success and aborts on an exception. The folder is locked: what a killed process
+    left there is removed, a living one's is respected.
 
     Args:
         path: Where the store is to be; replaced if it exists.
@@ -277,11 +280,16 @@ class StoreWriter:
         provenance: What made the store, from what (JSON-able; no times, no machine paths).
         imported: Types that were imported even if no resource of them is found.
         validate: Whether resources are validated (only tests of damaged data turn it off).
+        work: The folder to work in, claimed already; its owner releases it. What it holds of this writer is taken up
+            where `checkpoint` left it.
+
+    Raises:
+        UsageError: The place is no good, or another process is writing there.
     """
 
     def __init__(
         self, path: str | Path, licence: str = "CC0-1.0", provenance: Mapping[str, Any] | None = None,
-        imported: Iterable[str] = (), *, validate: bool = True,
+        imported: Iterable[str] = (), *, validate: bool = True, work: WorkFolder | None = None,
     ) -> None:  # fmt: skip
         self.path = Path(path).absolute()
         if not self.path.parent.is_dir():
@@ -294,11 +302,46 @@ class StoreWriter:
         self._imported = set(imported)
         self._hashes: list[str] = []
         self._validator = Validator() if validate else None
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent)
-        os.close(handle)
-        self._part = Path(name)
+        self.state: dict[str, Any] | None = None
+        """What the last `checkpoint` of an interrupted writer said; None where there was none."""
+        self._own = WorkFolder(self.path) if work is None else None
+        if self._own is not None:
+            self._own.clear()
+        folder = self._own if self._own is not None else work
+        assert folder is not None
+        self._part = folder.path / PART
         self._connection: sqlite3.Connection | None = sqlite3.connect(self._part)
-        self._connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + _SCHEMA)
+        if self._own is not None:
+            self._connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + _SCHEMA)
+        else:
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Go on where a checkpoint was made, or begin; a journal takes back what was written after it."""
+        database = self._open()
+        database.executescript("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=OFF;")
+        names = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+        if "checkpoint" not in names:
+            if names:  # killed while it was being closed
+                database.close()
+                self._part.unlink()
+                database = self._connection = sqlite3.connect(self._part)
+                database.executescript("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=OFF;")
+            database.executescript(f"BEGIN; {_SCHEMA} CREATE TABLE checkpoint (body TEXT NOT NULL); COMMIT;")
+            return
+        for (body,) in database.execute("SELECT body FROM checkpoint"):
+            self.state = orjson.loads(body)
+        for digest, counts in database.execute("SELECT hash, counts FROM charts"):
+            self._hashes.append(digest)
+            for kind, count in orjson.loads(counts).items():
+                self.counts[kind] = self.counts.get(kind, 0) + count
+
+    def checkpoint(self, state: Mapping[str, Any]) -> None:
+        """Make what was added so far, and `state` (JSON-able), survive the end of the process."""
+        database = self._open()
+        database.execute("DELETE FROM checkpoint")
+        database.execute("INSERT INTO checkpoint VALUES (?)", (orjson.dumps(state).decode(),))
+        database.commit()
 
     @property
     def validated(self) -> dict[str, int]:
@@ -383,21 +426,24 @@ class StoreWriter:
         }
         text = orjson.dumps(header, option=orjson.OPT_SORT_KEYS).decode()
         database.execute("INSERT INTO header VALUES (?)", (text,))
+        database.execute("DROP TABLE IF EXISTS checkpoint")
         database.commit()
         database.execute("VACUUM")
         database.close()
         self._connection = None
         self._part.chmod(0o644)
         self._part.replace(self.path)
+        if self._own is not None:
+            self._own.release()
         return digest
 
     def abort(self) -> None:
-        """Forget everything written; no file is left."""
+        """Forget everything written; no file is left (in a folder of the caller's: what its last checkpoint kept)."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        with contextlib.suppress(FileNotFoundError):
-            self._part.unlink()
+        if self._own is not None:
+            self._own.release()
 
     def __enter__(self) -> Self:
         return self

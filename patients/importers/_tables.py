@@ -2,133 +2,36 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
 import tempfile
-import zlib
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any
 
 from wardround.patients.errors import DataError, UsageError
+from wardround.patients.work_folder import WorkFolder
 
+from ._headers import read_header
+from ._lines import check_gzip, diagnose, find_header, locate_in
+from ._repairs import Repairs, settle, survey, survey_dates
 from ._sources import SourceFile
+from ._tables_spec import TableSpec
 from .report import Tally
+
+__all__ = ["FileGroup", "Reader", "Row", "TableSpec", "TableStream"]
+
+Tell = Callable[[str], None]
+"""Called with what is being done, in words."""
 
 Row = tuple[Any, ...]
 """`(number in reading order, subject_id as int | None, *columns of the spec as str | None)`."""
 
 _BATCH = 4096
-_HEADER_BYTES = 65_536
 _GROUP = 1 << 40
 """Row numbers of the k-th group of files start at k × this: one number names one row of one table."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableSpec:
-    """The columns of one table, in MIMIC-IV's own order."""
-
-    name: str
-    columns: tuple[str, ...]
-    required: frozenset[str]
-    not_carried: tuple[str, ...] = ()
-    """Columns that MIMIC-IV has and the chart has no place for; named in the report."""
-    keyed: bool = True
-    """Whether rows belong to a subject (`subject_id`); dictionaries do not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The first record of a file, matched by name."""
-
-    columns: tuple[str, ...]
-    messages: tuple[str, ...]
-
-
-def read_header(source: SourceFile, spec: TableSpec) -> Header:
-    """Read and check the header of a file; names match in any case and any order.
-
-    Raises:
-        DataError: The file is empty, damaged, not UTF-8, or lacks a required column.
-    """
-    try:
-        with _opened(source) as stream:
-            head = stream.read(_HEADER_BYTES)
-    except (OSError, EOFError, zlib.error) as fault:
-        raise _damaged(source, fault) from fault
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError(f"`{source.label}`, line 1: UTF-16. Save the file as UTF-8 CSV, as MIMIC-IV is published.")
-    text = io.StringIO(head.decode("utf-8-sig", "replace"), newline="")
-    first = next(csv.reader(text), None)
-    if not first:
-        raise DataError(f"`{source.label}`, line 1: the file is empty. Fetch the table again from PhysioNet.")
-    columns = tuple(name.strip().lower() for name in first)
-    _check_columns(source, spec, columns)
-    messages = []
-    if columns != tuple(first):
-        messages.append(f"`{source.label}`: column names are not in lower case; matched by name.")
-    carried = [name for name in columns if name in spec.columns]
-    if carried != [name for name in spec.columns if name in columns]:
-        messages.append(f"`{source.label}`: columns stand in another order than MIMIC-IV's; matched by name.")
-    absent = [name for name in spec.columns if name not in columns]
-    if absent:
-        messages.append(f"`{source.label}`: no column {', '.join(f'`{name}`' for name in absent)}; read as empty.")
-    return Header(columns, tuple(messages))
-
-
-def _check_columns(source: SourceFile, spec: TableSpec, columns: tuple[str, ...]) -> None:
-    missing = sorted(spec.required - set(columns))
-    if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
-        raise DataError(f"`{source.label}`, line 1: no column {names}. {_schema_hint(columns)}")
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise DataError(f"`{source.label}`, line 1: column `{twice[0]}` stands twice. Keep one of them.")
-
-
-def _schema_hint(columns: tuple[str, ...]) -> str:
-    if "row_id" in columns:
-        return "It has `row_id`, so it looks like MIMIC-III; this importer reads MIMIC-IV 2.x and 3.x."
-    if "patientunitstayid" in columns:
-        return "It has `patientunitstayid`, so it looks like eICU; this importer reads MIMIC-IV 2.x and 3.x."
-    if len(columns) == 1:
-        return "The line holds one field only; MIMIC-IV is comma-separated."
-    if any(re.search(r"\d", name) for name in columns):
-        return "The first line must be the header; it looks like a row of data."
-    return f"Found: {', '.join(columns)[:200]}. This importer reads MIMIC-IV 2.x and 3.x."
-
-
-@contextmanager
-def _opened(source: SourceFile) -> Iterator[BinaryIO]:
-    with gzip.open(source.path, "rb") if source.gz else source.path.open("rb") as stream:
-        yield cast(BinaryIO, stream)
-
-
-def check_gzip(source: SourceFile) -> None:
-    """Read a compressed file to its end: DuckDB notices a cut file but not a wrong checksum.
-
-    Raises:
-        DataError: The file is cut or damaged.
-    """
-    if not source.gz:
-        return
-    try:
-        with gzip.open(source.path, "rb") as stream:
-            while stream.read(1 << 20):
-                pass
-    except (OSError, EOFError, zlib.error) as fault:
-        raise _damaged(source, fault) from fault
-
-
-def _damaged(source: SourceFile, fault: Exception) -> DataError:
-    return DataError(
-        f"`{source.label}` cannot be read to its end ({fault}). The file is cut or damaged: fetch it again and compare "
-        "it with SHA256SUMS.txt of the release."
-    )
 
 
 class Reader:
@@ -136,11 +39,12 @@ class Reader:
 
     Args:
         threads: Threads of DuckDB (None: all cores); the rows and their order do not depend on it.
-        memory_limit: DuckDB's own limit ("1GB"); sorts beyond it go to `spill`.
-        spill: Folder for temporary files.
+        memory_limit: DuckDB's own limit ("1GB"); sorts beyond it go to the folder's `spill`.
+        work: Folder for temporary files.
+        tell: Called with what is being done.
     """
 
-    def __init__(self, *, threads: int | None, memory_limit: str, spill: Path) -> None:
+    def __init__(self, *, threads: int | None, memory_limit: str, work: WorkFolder, tell: Tell | None = None) -> None:
         try:
             import duckdb
         except ImportError as fault:
@@ -148,7 +52,7 @@ class Reader:
         self._duckdb = duckdb
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": memory_limit,
-            "temp_directory": str(spill),
+            "temp_directory": str(work.path / "spill"),
             "preserve_insertion_order": True,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -159,7 +63,10 @@ class Reader:
         self._stack = ExitStack()
         # DuckDB treats `? * [` in a path as a pattern; links of our own with plain names cannot be mistaken.
         self._links = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="wardround-")))
+        work.own(self._links)
         self._linked: dict[str, SourceFile] = {}
+        self._places: dict[Path, str] = {}
+        self._tell = tell
         self.messages: list[str] = []
 
     def close(self) -> None:
@@ -173,53 +80,127 @@ class Reader:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def stream(self, spec: TableSpec, files: Sequence[SourceFile], tally: Tally) -> TableStream:
-        """Open a table: headers and checksums are checked now, rows come when asked for."""
+    def stream(
+        self, spec: TableSpec, files: Sequence[SourceFile], tally: Tally, after: int | None = None
+    ) -> TableStream:
+        """Open a table: headers, checksums and a spreadsheet's traces are looked at now, rows come when asked for.
+
+        Args:
+            spec: The table.
+            files: Its files.
+            tally: Its account.
+            after: Only subjects above this one (an import that is taken up again).
+        """
         groups = self._groups(spec, files)
-        return TableStream(self, spec, groups, tally, self._rows(spec, groups))
+        return TableStream(self, spec, groups, tally, self._rows(spec, groups, after))
 
     def _groups(self, spec: TableSpec, files: Sequence[SourceFile]) -> list[FileGroup]:
-        groups: dict[tuple[str, ...], list[SourceFile]] = {}
-        for source in files:
-            header = read_header(source, spec)
-            check_gzip(source)
-            self.messages.extend(header.messages)
-            groups.setdefault(header.columns, []).append(source)
-        return [FileGroup(columns, tuple(sources)) for columns, sources in groups.items()]
+        groups: dict[tuple[tuple[str, ...], bool], list[SourceFile]] = {}
+        with self._telling(f"checking {spec.name}"):
+            for source in files:
+                header = read_header(source, spec)
+                check_gzip(source)
+                self.messages.extend(header.messages)
+                groups.setdefault((header.columns, source.gz), []).append(source)
+            return [self._surveyed(spec, columns, tuple(sources)) for (columns, _), sources in groups.items()]
 
-    def _rows(self, spec: TableSpec, groups: Sequence[FileGroup]) -> Iterator[list[Row]]:
-        parts = [self._select(spec, group, number * _GROUP) for number, group in enumerate(groups)]
+    def _surveyed(self, spec: TableSpec, columns: tuple[str, ...], files: tuple[SourceFile, ...]) -> FileGroup:
+        """Read files once for what a spreadsheet did to them."""
+        source = self._source(columns, files)
+        counts = self._count(spec, survey(spec, columns), source)
+        if counts["header"]:
+            for one in files:
+                line = find_header(one)
+                if line is not None:
+                    raise DataError(
+                        f"`{one.label}`, line {line}: the header again, between the rows. The file was sorted or "
+                        "joined by hand: fetch it again, or delete that line."
+                    )
+        dates = self._count(spec, survey_dates(columns, counts), source)
+        label = files[0].label if len(files) == 1 else f"{files[0].label} and {len(files) - 1} more"
+        repairs = settle(label, counts, dates, one_file=len(files) == 1)
+        self.messages.extend(repairs.messages)
+        return FileGroup(columns, files, repairs)
+
+    def _count(self, spec: TableSpec, conditions: dict[str, str], source: str) -> dict[str, int]:
+        if not conditions:
+            return {}
+        asked = ", ".join(f"count(*) FILTER (WHERE {condition})" for condition in conditions.values())
+        try:
+            found = self._database.execute(f"SELECT {asked} FROM {source}").fetchone()  # noqa: S608 (all ours)
+        except self._duckdb.Error as fault:
+            raise self._explain(spec, fault) from fault
+        assert found is not None
+        return dict(zip(conditions, found, strict=True))
+
+    def _rows(self, spec: TableSpec, groups: Sequence[FileGroup], after: int | None) -> Iterator[list[Row]]:
+        query = " UNION ALL ".join(self._select(spec, group, number * _GROUP) for number, group in enumerate(groups))
+        if spec.keyed and after is not None:
+            query = f"SELECT * FROM ({query}) WHERE subject > {after}"  # noqa: S608 (all ours)
         order = "subject NULLS FIRST, n" if spec.keyed else "n"
         cursor = self._database.cursor()
         try:
-            cursor.execute(f"{' UNION ALL '.join(parts)} ORDER BY {order}")
-            while batch := cursor.fetchmany(_BATCH):
+            with self._telling(f"sorting {spec.name}", cursor):
+                cursor.execute(f"{query} ORDER BY {order}")
+                batch = cursor.fetchmany(_BATCH)
+            while batch:
                 yield batch
+                batch = cursor.fetchmany(_BATCH)
         except self._duckdb.Error as fault:
             raise self._explain(spec, fault) from fault
         finally:
             cursor.close()
 
+    @contextmanager
+    def _telling(self, words: str, cursor: Any = None) -> Iterator[None]:
+        """Say what is being done now, and every second how far it is: a sort gives no sign of its own."""
+        if self._tell is None:
+            yield
+            return
+        tell, over = self._tell, threading.Event()
+
+        def watch() -> None:
+            while not over.wait(1.0):
+                done = cursor.query_progress() if cursor is not None else -1
+                tell(f"{words}: {done:.0f} %" if done >= 0 else words)
+
+        tell(words)
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+    def _source(self, columns: Sequence[str], files: Sequence[SourceFile]) -> str:
+        names = ", ".join(_quoted(self._link(source)) for source in files)
+        types = ", ".join(f"{_quoted(f'c{i}')}: 'VARCHAR'" for i in range(len(columns)))
+        compression = "gzip" if files[0].gz else "none"
+        return (
+            f"read_csv([{names}], header = false, skip = 1, auto_detect = false, columns = {{{types}}}, delim = ',', "
+            f"quote = '\"', escape = '\"', strict_mode = true, null_padding = false, compression = '{compression}')"
+        )
+
     def _select(self, spec: TableSpec, group: FileGroup, base: int) -> str:
-        names = ", ".join(_quoted(self._link(source)) for source in group.files)
-        columns = ", ".join(f"{_quoted(f'c{i}')}: 'VARCHAR'" for i in range(len(group.columns)))
-        place = {name: f"c{i}" for i, name in enumerate(group.columns)}
-        compression = "gzip" if group.files[0].gz else "none"
+        place = {name: group.repairs.cell(name, f"c{i}") for i, name in enumerate(group.columns)}
         cells = ", ".join(f"{place.get(name, 'NULL')} AS {name}" for name in spec.columns)
         subject = "NULL"
         if spec.keyed:
             text = f"trim({place['subject_id']})"
             subject = f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,18}}') THEN CAST({text} AS BIGINT) END"
-        return (  # every name in it is ours: columns are numbered, paths are quoted links
-            f"SELECT {base} + row_number() OVER () AS n, {subject} AS subject, {cells} FROM read_csv([{names}], "  # noqa: S608
-            f"header = false, skip = 1, auto_detect = false, columns = {{{columns}}}, delim = ',', quote = '\"', "
-            f"escape = '\"', strict_mode = true, null_padding = false, compression = '{compression}')"
-        )
+        source = self._source(group.columns, group.files)
+        # every name in it is ours: columns are numbered, paths are quoted links
+        return f"SELECT {base} + row_number() OVER () AS n, {subject} AS subject, {cells} FROM {source}"  # noqa: S608
 
     def _link(self, source: SourceFile) -> str:
+        known = self._places.get(source.path)
+        if known is not None:
+            return known
         link = self._links / f"{len(self._linked)}.csv{'.gz' if source.gz else ''}"
         link.symlink_to(source.path.resolve())
         self._linked[link.name] = source
+        self._places[source.path] = str(link)
         return str(link)
 
     def _explain(self, spec: TableSpec, fault: Exception) -> DataError:
@@ -234,55 +215,13 @@ class Reader:
         return DataError(f"`{label}` cannot be read: {text.splitlines()[0]}. Repair or fetch the file again.")
 
 
-def diagnose(source: SourceFile) -> DataError | None:
-    """Read a file line by line and name its first fault; None if it has none of those known here."""
-    not_utf8 = _first_bad_line(source)
-    if not_utf8 is not None:
-        return DataError(
-            f"`{source.label}`, line {not_utf8}: not UTF-8. Save the file as UTF-8 CSV, as MIMIC-IV is published."
-        )
-    with _text(source) as stream:
-        reader = csv.reader(stream, strict=True)
-        width = len(next(reader, []))
-        line = reader.line_num + 1
-        try:
-            for record in reader:
-                if record and len(record) != width:
-                    return DataError(
-                        f"`{source.label}`, line {line}: {len(record)} fields where the header has {width}. "
-                        "Repair or fetch the file again."
-                    )
-                line = reader.line_num + 1
-        except csv.Error:
-            return DataError(
-                f"`{source.label}`, line {line}: a quoted field does not end as it should. "
-                "Repair or fetch the file again."
-            )
-    return None
-
-
-def _first_bad_line(source: SourceFile) -> int | None:
-    with _opened(source) as stream:
-        for line, data in enumerate(stream, 1):
-            try:
-                data.decode("utf-8")
-            except UnicodeDecodeError:
-                return line
-    return None
-
-
-@contextmanager
-def _text(source: SourceFile) -> Iterator[TextIO]:
-    with _opened(source) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-        yield text
-
-
 @dataclass(frozen=True, slots=True)
 class FileGroup:
     """Files of one table with the same header, read in this order."""
 
     columns: tuple[str, ...]
     files: tuple[SourceFile, ...]
+    repairs: Repairs
 
 
 class TableStream:
@@ -307,7 +246,6 @@ class TableStream:
     def _peek(self) -> Row | None:
         if self._next >= len(self._batch):
             self._batch, self._next = next(self._batches, []), 0
-            self.tally.read += len(self._batch)
             if not self._batch:
                 return None
         return self._batch[self._next]
@@ -334,6 +272,7 @@ class TableStream:
         """Yield every row in the order of the file (dictionaries)."""
         while (row := self._peek()) is not None:
             self._next += 1
+            self.tally.read += 1
             yield row
 
     def drain(self) -> None:
@@ -349,11 +288,13 @@ class TableStream:
             while end < len(batch) and batch[end][1] == subject:
                 end += 1
             rows += batch[start:end]
+            self.tally.read += end - start
             self._next = end
         return rows
 
     def _refuse(self, row: Row) -> None:
         reason = "subject_id is not a whole number" if row[1] is None else "subject_id is not in patients"
+        self.tally.read += 1
         self.tally.refuse(reason, row[0])
         self._next += 1
 
@@ -367,25 +308,10 @@ class TableStream:
         for number, group in enumerate(self._groups):
             row = number * _GROUP
             for source in group.files:
-                row = _locate_in(source, row, wanted, found)
+                row = locate_in(source, row, wanted, found)
                 if len(found) == len(wanted):
                     return found
         return found
-
-
-def _locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, dict[str, str | int]]) -> int:
-    with _text(source) as stream:
-        reader = csv.reader(stream, strict=True)
-        next(reader, None)
-        line = reader.line_num + 1
-        for record in reader:
-            if record:
-                row += 1
-                if row in wanted:
-                    text = ",".join(f'"{cell}"' if "," in cell or "\n" in cell else cell for cell in record)
-                    found[row] = {"file": source.label, "line": line, "text": text[:500]}
-            line = reader.line_num + 1
-    return row
 
 
 def _quoted(text: str) -> str:

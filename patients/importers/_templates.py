@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 
@@ -35,7 +36,7 @@ from wardround.patients.packing import Attributes, attributes
 from wardround.patients.resource import Resource, dump, instant_text, load, stamp
 from wardround.patients.rows import compact_row
 from wardround.patients.slotted import WIDTH, Slotted
-from wardround.patients.times import NEVER, Instant, parse_instant
+from wardround.patients.times import DAY, NEVER, SECOND, Instant, parse_instant
 
 from ._values import end_of_day, moment
 
@@ -54,10 +55,21 @@ def plain_number(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+_FULL = re.compile(r"\d{4}-\d\d-\d\d [01]\d:[0-5]\d:[0-5]\d|\d{4}-\d\d-\d\d 2[0-3]:[0-5]\d:[0-5]\d", re.ASCII)
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
 @lru_cache(maxsize=1 << 16)
 def full_time(text: str) -> tuple[bytes, Instant] | None:
-    """Return text and instant of a cell that holds a time to the second; None for anything else."""
+    """Return text and instant of a cell that holds a time to the second; None for anything else.
+
+    As `_values.moment`, which is asked wherever the text is not exactly `YYYY-MM-DD HH:MM:SS`.
+    """
     try:
+        if _FULL.fullmatch(text):
+            day = date.fromisoformat(text[:10]).toordinal() - _EPOCH
+            clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:])
+            return f"{text[:10]}T{text[11:]}Z".encode(), day * DAY + clock * SECOND
         found = moment(text)
     except ValueError:
         return None

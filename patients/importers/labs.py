@@ -146,7 +146,8 @@ class Labs:
         add, readings = sheaf.rows.append, self._readings
         for row in rows.get("labevents", ()):
             n, _, event_text, _, hadm, specimen, _, chart, store, *_ = row
-            event = whole(event_text)
+            plain = event_text and event_text.isascii() and event_text.isdigit() and len(event_text) <= 18
+            event = int(event_text) if plain else whole(event_text)
             if event is None:
                 tally.refuse("labevent_id is not a whole number", n)
                 continue

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from wardround.patients.errors import DataError, UsageError
 from wardround.patients.resource import Resource
 from wardround.patients.slotted import Sheaf
-from wardround.patients.store import StoreWriter
+from wardround.patients.store import PART, StoreWriter
 from wardround.patients.times import Instant
+from wardround.patients.work_folder import WorkFolder
 
 from ._mapper import Mapped, PatientContext, TableMapper
+from ._resuming import fingerprint
 from ._sources import Folder, find_tables
-from ._tables import Reader, Row, TableSpec, TableStream
+from ._tables import Reader, Row, TableSpec, TableStream, Tell
 from ._validity import Invalid, split_invalid, split_sheaf
 from .registry import LEFT_OUT, MAPPERS, REQUIRED
 from .report import ImportReport, Refusal, TableReport, Tally
 
 CREDENTIALED = "credentialed"
 """Licence tag of MIMIC-shaped data whose licence was not named."""
+
+CHECKPOINT = 20_000
+"""Rows after which what is done is made to survive the end of the process."""
 
 Progress = Callable[[int], None]
 """Called with the number of patients done."""
@@ -34,10 +39,12 @@ def import_mimic(
     threads: int | None = None,
     memory_limit: str = "1GB",
     progress: Progress | None = None,
+    tell: Tell | None = None,
 ) -> ImportReport:
     """Import MIMIC-IV tables into a new chart store.
 
-    The result does not depend on `threads`, nor on the order of rows in the files.
+    The result does not depend on `threads`, nor on the order of rows in the files. An import that was killed or
+    interrupted is taken up where it stopped when it is started again with the same files and settings.
 
     Args:
         folder: Holds `hosp/…`, the CSV files themselves (`.csv` or `.csv.gz`), or one folder per subject.
@@ -46,12 +53,13 @@ def import_mimic(
         threads: Threads for reading and sorting; None leaves it to DuckDB (all cores).
         memory_limit: What reading and sorting may take before they use disk beside `out` ("1GB").
         progress: Called after each patient.
+        tell: Called with what is being done before patients come: checking and sorting tables.
 
     Returns:
         What was read, kept and refused, and why.
 
     Raises:
-        UsageError: A bad argument, or DuckDB is not installed.
+        UsageError: A bad argument, DuckDB is not installed, or another process is writing this store.
         DataError: The folder is not MIMIC-IV, or a file is damaged; no store is written.
     """
     if threads is not None and threads < 1:
@@ -61,18 +69,24 @@ def import_mimic(
             "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
         )
     run = _Run(Path(folder), Path(out), licence or CREDENTIALED, progress)
-    with (
-        tempfile.TemporaryDirectory(prefix=".wardround-", dir=_folder_of(Path(out))) as spill,
-        Reader(threads=threads, memory_limit=memory_limit, spill=Path(spill)) as reader,
-    ):
-        return run.run(reader)
+    place = Path(out).absolute()
+    if not place.parent.is_dir():
+        raise UsageError(f"`{place.parent}` is not a folder; make it first or choose another place for the store")
+    work = WorkFolder(place)
+    interrupted = False
+    try:
+        work.clear(keep=_KEPT)
+        with Reader(threads=threads, memory_limit=memory_limit, work=work, tell=tell) as reader:
+            return run.run(reader, work)
+    except (KeyboardInterrupt, SystemExit):
+        interrupted = True
+        raise
+    finally:
+        work.release(keep=interrupted)
 
 
-def _folder_of(out: Path) -> Path:
-    parent = out.absolute().parent
-    if not parent.is_dir():
-        raise UsageError(f"`{parent}` is not a folder; make it first or choose another place for the store")
-    return parent
+_KEPT = (PART, f"{PART}-journal")
+"""What an interrupted import leaves to be taken up again."""
 
 
 class _Run:
@@ -87,14 +101,27 @@ class _Run:
         self._tallies: dict[str, Tally] = {}
         self._streams: dict[str, TableStream] = {}
         self._invalid = 0
+        self._done: int | None = None
+        """The last subject of an interrupted import that is being taken up."""
+        self._since = 0
+        """Rows read since the last checkpoint."""
 
-    def run(self, reader: Reader) -> ImportReport:
+    def run(self, reader: Reader, work: WorkFolder) -> ImportReport:
         """Read, map and write everything."""
-        self._open(reader)
-        writer = StoreWriter(self._out, self._licence, {"source": "mimic-iv"}, self._types())
+        inputs = fingerprint(self._folder, self._licence)
+        writer = self._writer(work)
+        if writer.state is not None and writer.state["inputs"] != inputs:
+            writer.abort()
+            work.clear()
+            writer = self._writer(work)
         with writer:
+            if writer.state is not None:
+                self._done = writer.state["subject"]
+                self._invalid = writer.state["invalid"]
+            self._open(reader, (writer.state or {}).get("tables", {}))
             for subject, rows in self._streams["patients"].groups():
                 self._patient(writer, subject, rows)
+                self._checkpoint(writer, subject, inputs)
             for stream in self._streams.values():
                 stream.drain()
             if not writer.counts:
@@ -117,6 +144,25 @@ class _Run:
     def _left_out(self) -> Iterable[str]:
         return (f"`{name}` is not imported: {why}." for name, why in LEFT_OUT.items() if name in self._folder.tables)
 
+    def _writer(self, work: WorkFolder) -> StoreWriter:
+        return StoreWriter(self._out, self._licence, {"source": "mimic-iv"}, self._types(), work=work)
+
+    def _checkpoint(self, writer: StoreWriter, subject: int, inputs: dict[str, Any]) -> None:
+        """Make what is done so far survive the end of the process, every so many rows."""
+        read = sum(tally.read for tally in self._tallies.values())
+        if read - self._since < CHECKPOINT:
+            return
+        self._since = read
+        keyed = [spec.name for spec in self._specs() if spec.keyed]
+        writer.checkpoint(
+            {
+                "inputs": inputs,
+                "subject": subject,
+                "invalid": self._invalid,
+                "tables": {name: self._tallies[name].state() for name in keyed},
+            }
+        )
+
     def _specs(self, *, missing: bool = False) -> Iterable[TableSpec]:
         seen: set[str] = set()
         for mapper in self._mappers:
@@ -130,11 +176,19 @@ class _Run:
             kind for mapper in self._mappers if mapper.tables[0].name in self._folder.tables for kind in mapper.types
         ]
 
-    def _open(self, reader: Reader) -> None:
-        """Check every file of every table before anything is written, and read the dictionaries."""
+    def _open(self, reader: Reader, accounts: dict[str, Any]) -> None:
+        """Check every file of every table before anything is written, and read the dictionaries.
+
+        Args:
+            reader: Reads the tables.
+            accounts: The accounts of an interrupted import, by table.
+        """
         for spec in self._specs():
             tally = self._tallies[spec.name] = Tally(spec.name)
-            self._streams[spec.name] = reader.stream(spec, self._folder.tables[spec.name], tally)
+            if spec.name in accounts:
+                tally.restore(accounts[spec.name])
+            files = self._folder.tables[spec.name]
+            self._streams[spec.name] = reader.stream(spec, files, tally, self._done)
         shared: dict[str, list[Row]] = {}
         for mapper in self._mappers:
             for spec in mapper.dictionaries:
@@ -146,8 +200,9 @@ class _Run:
                     shared[spec.name] = list(self._streams[spec.name].all())
                     mapper.learn(spec.name, iter(shared[spec.name]), self._tallies[spec.name])
         for spec in self._specs():
-            if spec.keyed:
+            if spec.keyed and self._done is None:
                 self._require_rows(spec)
+        self._since = sum(tally.read for tally in self._tallies.values())
 
     def _require_rows(self, spec: TableSpec) -> None:
         if self._streams[spec.name].empty:

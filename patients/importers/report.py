@@ -116,3 +116,13 @@ class Tally:
     def kept(self) -> int:
         """Rows read and not refused."""
         return self.read - sum(count for count, _ in self._refused.values())
+
+    def state(self) -> dict[str, Any]:
+        """Return the account as JSON-able data."""
+        return {"read": self.read, "notes": dict(self.notes), "refused": self._refused}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take up an account that `state` wrote."""
+        self.read = state["read"]
+        self.notes = Counter(state["notes"])
+        self._refused = {reason: list(entry) for reason, entry in state["refused"].items()}

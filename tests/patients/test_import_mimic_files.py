@@ -153,7 +153,7 @@ def replace(table: str, row: int, column: str, value: str) -> Table:
         ("labevents", 2, "charttime", "3/1/2150 7:00", "charttime or storetime is not a time"),
         ("labevents", 2, "charttime", "2150-02-30 07:00:00", "charttime or storetime is not a time"),
         ("labevents", 2, "subject_id", "777", "subject_id is not in patients"),
-        ("labevents", 2, "subject_id", "101.0", "subject_id is not a whole number"),
+        ("labevents", 2, "subject_id", "1.01E+02", "subject_id is not a whole number"),
         ("labevents", 2, "subject_id", "", "subject_id is not a whole number"),
         ("labevents", 2, "labevent_id", "1", "labevent_id stands twice; the first row is kept"),
         ("labevents", 2, "itemid", "x", "itemid is not a whole number"),
@@ -242,7 +242,8 @@ def test_a_damaged_file_is_named_with_line_and_cure(
     folder = write_folder(tmp_path / "in")
     out = tmp_path / "out" / "charts.sqlite"
     out.parent.mkdir()
-    out.write_bytes(b"what was there before")
+    before = b"SQLite format 3\0 what was there before"
+    out.write_bytes(before)
     damage(folder / "hosp" / "labevents.csv.gz")
     with pytest.raises(DataError) as caught:
         import_mimic(folder, out)
@@ -250,7 +251,7 @@ def test_a_damaged_file_is_named_with_line_and_cure(
         assert word in str(caught.value)
     assert str(tmp_path) not in str(caught.value)
     assert [path.name for path in out.parent.iterdir()] == ["charts.sqlite"]
-    assert out.read_bytes() == b"what was there before"
+    assert out.read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,20 @@ def test_other_times_are_refused(text: str) -> None:
         values.moment(text)
 
 
+@given(st.datetimes().map(lambda at: at.strftime("%Y-%m-%d %H:%M:%S").rjust(19, "0")))
+def test_the_short_way_reads_times_as_the_long_way(text: str) -> None:
+    long = values.moment(text)
+    assert long is not None
+    assert _templates.full_time(text) == (long.text.encode(), long.start)
+
+
+@pytest.mark.parametrize(
+    "text", ["2150-03-01", "2150-02-30 07:00:00", "2150-03-01 24:00:00", "7/31/2142 1:54", "x", ""]
+)
+def test_the_short_way_leaves_other_cells_to_the_long_way(text: str) -> None:
+    assert _templates.full_time(text) is None
+
+
 def test_a_day_is_known_when_it_is_over() -> None:
     day = values.moment("2150-03-01")
     assert day is not None

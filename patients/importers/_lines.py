@@ -1,0 +1,115 @@
+"""Reading source files line by line: to prove that they are whole, to name a fault, to show a row again."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, TextIO, cast
+
+from wardround.patients.errors import DataError
+
+from ._sources import SourceFile
+
+
+@contextmanager
+def opened(source: SourceFile) -> Iterator[BinaryIO]:
+    with gzip.open(source.path, "rb") if source.gz else source.path.open("rb") as stream:
+        yield cast(BinaryIO, stream)
+
+
+def check_gzip(source: SourceFile) -> None:
+    """Read a compressed file to its end: DuckDB notices a cut file but not a wrong checksum.
+
+    Raises:
+        DataError: The file is cut or damaged.
+    """
+    if not source.gz:
+        return
+    try:
+        with gzip.open(source.path, "rb") as stream:
+            while stream.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error) as fault:
+        raise damaged(source, fault) from fault
+
+
+def damaged(source: SourceFile, fault: Exception) -> DataError:
+    return DataError(
+        f"`{source.label}` cannot be read to its end ({fault}). The file is cut or damaged: fetch it again and compare "
+        "it with SHA256SUMS.txt of the release."
+    )
+
+
+def diagnose(source: SourceFile) -> DataError | None:
+    """Read a file line by line and name its first fault; None if it has none of those known here."""
+    not_utf8 = _first_bad_line(source)
+    if not_utf8 is not None:
+        return DataError(
+            f"`{source.label}`, line {not_utf8}: not UTF-8. Save the file as UTF-8 CSV, as MIMIC-IV is published."
+        )
+    with _text(source) as stream:
+        reader = csv.reader(stream, strict=True)
+        width = len(next(reader, []))
+        line = reader.line_num + 1
+        try:
+            for record in reader:
+                if record and len(record) != width:
+                    return DataError(
+                        f"`{source.label}`, line {line}: {len(record)} fields where the header has {width}. "
+                        "Repair or fetch the file again."
+                    )
+                line = reader.line_num + 1
+        except csv.Error:
+            return DataError(
+                f"`{source.label}`, line {line}: a quoted field does not end as it should. "
+                "Repair or fetch the file again."
+            )
+    return None
+
+
+def _first_bad_line(source: SourceFile) -> int | None:
+    with opened(source) as stream:
+        for line, data in enumerate(stream, 1):
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError:
+                return line
+    return None
+
+
+@contextmanager
+def _text(source: SourceFile) -> Iterator[TextIO]:
+    with opened(source) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+        yield text
+
+
+def locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, dict[str, str | int]]) -> int:
+    with _text(source) as stream:
+        reader = csv.reader(stream, strict=True)
+        next(reader, None)
+        line = reader.line_num + 1
+        for record in reader:
+            if record:
+                row += 1
+                if row in wanted:
+                    text = ",".join(f'"{cell}"' if "," in cell or "\n" in cell else cell for cell in record)
+                    found[row] = {"file": source.label, "line": line, "text": text[:500]}
+            line = reader.line_num + 1
+    return row
+
+
+def find_header(source: SourceFile) -> int | None:
+    """Return the line on which the header of a file stands once more; None where it does not."""
+    with _text(source) as stream:
+        reader = csv.reader(stream, strict=True)
+        header = [name.strip().lower() for name in next(reader, [])]
+        line = reader.line_num + 1
+        for record in reader:
+            if [name.strip().lower() for name in record] == header:
+                return line
+            line = reader.line_num + 1
+    return None
