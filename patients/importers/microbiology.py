@@ -61,12 +61,16 @@ class _Test:
 
     def __init__(self, patient: PatientContext, tally: Tally, specimen: str, item: str, rows: list[Cells]) -> None:
         self.patient, self.tally = patient, tally
-        self.specimen, self.item, self.rows = specimen, item, rows
+        self.specimen, self.item = specimen, item
+        self.rows = sorted(rows, key=_stored)
+        """In the order in which they were stored: what comes later decides nothing about what was there before."""
+        self.first = [row for row in rows if _stored(row) == _stored(self.rows[0])]
         self.id = f"micro-{specimen}-{item}"
-        self.name = next((row["test_name"] for row in rows if row["test_name"]), None) or f"Test {item}"
-        times = [at for row in rows if (at := row.time("charttime") or _day(row.time("chartdate"))) is not None]
+        self.name = next((row["test_name"] for row in self.rows if row["test_name"]), None) or f"Test {item}"
+        times = [at for row in self.first if (at := row.time("charttime") or _day(row.time("chartdate"))) is not None]
         self.at = min(times, key=lambda one: (one.start, one.text), default=None)
-        self.encounter = patient.encounter(next((row["hadm_id"] for row in rows if row["hadm_id"]), None), tally)
+        hadm = next((row["hadm_id"] for row in self.first if row["hadm_id"]), None)
+        self.encounter = patient.encounter(hadm, tally)
 
     def made(self) -> Iterator[Mapped]:
         """Yield the test, its organisms and their susceptibilities."""
@@ -75,12 +79,13 @@ class _Test:
             self.tally.note("neither storetime nor storedate; kept, never visible", undated)
         isolates: dict[tuple[str, str, str], list[Cells]] = {}
         for row in self.rows:
-            name = row["org_name"]
-            if name is not None and name != words.codes()["micro_cancelled"]:
+            if _is_organism(row):
+                name = row["org_name"] or ""
                 isolates.setdefault((row["org_itemid"] or "", name, row["isolate_num"] or ""), []).append(row)
         members: list[Resource] = []
         grown: list[Mapped] = []
-        for place, ((_, organism, _), rows) in enumerate(sorted(isolates.items()), 1):
+        order = sorted(isolates.items(), key=lambda one: (min(_stored(row) for row in one[1]), one[0]))
+        for place, ((_, organism, _), rows) in enumerate(order, 1):
             reference = f"{self.id}-org-{place}"
             members.append({"reference": f"Observation/{reference}"})
             grown.extend(self._isolate(reference, organism, rows))
@@ -91,35 +96,41 @@ class _Test:
         stages = sorted({_stored(row) for row in self.rows})
         code = words.coding(words.system("micro_test"), self.item, self.name)
         resource = self._begin(self.id, words.concept(self.name, code))
-        cancelled = all(row["org_name"] == words.codes()["micro_cancelled"] for row in self.rows)
-        if cancelled:
+        if all(row["org_name"] == words.codes()["micro_cancelled"] for row in self.first):
             resource["status"] = "cancelled"
-            self.tally.note("the test was cancelled (org_name CANCELLED)", len(self.rows))
-        elif len(stages) > 1:
+            self.tally.note("the test was cancelled (org_name CANCELLED)", len(self.first))
+        if len(stages) > 1 and resource["status"] != "cancelled":
             # more of it was stored later: until then it is not the last word
             resource["status"] = "preliminary"
             tag_derived(resource)
             if stages[-1] < NEVER:
                 known_value(resource, "status", "final", stages[-1])
+        if len(stages) > 1 and resource["status"] == "cancelled" and stages[-1] < NEVER:
+            known_value(resource, "status", "final", stages[-1])
         self._say(resource, members, comments=_comments(self.rows))
         return Mapped("microbiologyevents", self.rows[0].number, resource, stages[0])
 
     def _say(self, resource: Resource, members: list[Resource], comments: list[tuple[Instant, str]]) -> None:
-        """Write organisms, else the laboratory's comments as they were stored, else why there is nothing."""
+        """Write organisms, else the laboratory's comments as they were stored, else why there is nothing.
+
+        What was stored first decides where comments stand: what grows later must not show before it is known.
+        """
         if members:
             resource["hasMember"] = members
-        if not comments:
-            if not members:
-                masked = any(row["comments"] for row in self.rows)
-                reason = words.coding(words.DATA_ABSENT, "masked" if masked else "unknown")
-                resource["dataAbsentReason"] = words.concept(None, reason)
-            return
-        path = "note" if members else "valueString"
+        first = _stored(self.rows[0])
+        grown = any(_is_organism(row) for row in self.first)
+        path = "valueString" if not grown and any(stored == first for stored, _ in comments) else "note"
+        if not grown and path == "note":
+            masked = any(row["comments"] for row in self.first)
+            reason = words.coding(words.DATA_ABSENT, "masked" if masked else "unknown")
+            resource["dataAbsentReason"] = words.concept(None, reason)
+        at_first = sum(stored == first for stored, _ in comments)
         for place, (stored, _) in enumerate(comments):
+            if place + 1 < at_first:
+                continue  # one value for all that was stored first
             texts = [text for _, text in comments[: place + 1]]
-            value = [{"text": text} for text in texts] if members else "\n".join(texts)
-            first = min(_stored(row) for row in self.rows)
-            if place == 0 and stored == first:
+            value = [{"text": text} for text in texts] if path == "note" else "\n".join(texts)
+            if stored == first:
                 resource[path] = value
             elif stored < NEVER:
                 known_value(resource, path, value, stored)
@@ -170,6 +181,10 @@ class _Test:
         if specimen:
             resource["specimen"]["display"] = specimen
         return resource
+
+
+def _is_organism(row: Cells) -> bool:
+    return row["org_name"] not in (None, words.codes()["micro_cancelled"])
 
 
 def _stored(row: Cells) -> Instant:

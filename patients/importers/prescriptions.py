@@ -234,7 +234,11 @@ def _request(
         resource["note"] = [{"text": product}]
     resource["dosageInstruction"] = [_dosage(cells, order)]
     _end(resource, (start, stop), order, known, tally)
-    return Mapped("prescriptions", row, tag_derived(resource), known)
+    later = resource.pop("meta", {}).get("extension")  # its place among the keys must not tell of a stop to come
+    tag_derived(resource)
+    if later is not None:
+        resource["meta"]["extension"] = later
+    return Mapped("prescriptions", row, resource, known)
 
 
 STOP = "https://wardround.dev/fhir/StructureDefinition/mimic-stoptime"
