@@ -343,7 +343,8 @@ class Snapshot:
 
     def recut(self, kind: str) -> list[int]:
         """Return those places whose body here is not the chart's (hidden sections are cut out of it)."""
-        return [place for place in self.positions(kind).tolist() if place in self._own] if self._own else []
+        places = self.positions(kind)  # which is what cuts the sections
+        return [place for place in places.tolist() if place in self._own] if self._own else []
 
     def _select(self, columns: _Columns, query: Search) -> Array:
         masks = self._masks(columns, query)

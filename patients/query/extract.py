@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wardround.patients.resource import period_of
-from wardround.patients.times import NEVER, Instant
+from wardround.patients.times import NEVER
 
 from .definitions import Path
 
@@ -197,19 +197,32 @@ def uris(node: Any, path: Path) -> Iterator[str]:
 # --- dates --------------------------------------------------------------------------------------------------------
 
 
-def date_span(text: str) -> tuple[Instant, Instant]:
-    """Read a FHIR date as a half-open span; year 9999 ends where no later date can begin.
+TICKS = 10
+"""Ticks of 100 ns in a microsecond: dates are compared as finely as servers write them (seven digits)."""
+
+_FRACTION = re.compile(r"\.(\d+)")
+
+
+def date_span(text: str) -> tuple[int, int]:
+    """Read a FHIR date as a half-open span of ticks; year 9999 ends where no later date can begin.
+
+    A fraction of a second, however short, is one tick; digits beyond the seventh are cut off.
 
     Raises:
         ValueError: No such date.
     """
     if text in ("9999", "9999-12"):
-        return period_of(text + "-01" * (3 - len(text.split("-"))))[0], period_of("9999-12-31")[1]
-    return period_of(text)
+        return period_of(text + "-01" * (3 - len(text.split("-"))))[0] * TICKS, period_of("9999-12-31")[1] * TICKS
+    low, high = period_of(text)
+    fraction = _FRACTION.search(text)
+    if fraction is None:
+        return low * TICKS, high * TICKS
+    tick = low * TICKS + int(fraction[1][6:7] or 0)
+    return tick, tick + 1
 
 
-def spans(node: Any, path: Path) -> Iterator[tuple[Instant, Instant]]:
-    """Yield the half-open spans of a date, Period or Timing; what cannot be read as a date has none."""
+def spans(node: Any, path: Path) -> Iterator[tuple[int, int]]:
+    """Yield the half-open spans (in ticks) of a date, Period or Timing; what cannot be read as a date has none."""
     if path.kind == "Period":
         found = _period(node)
     elif path.kind == "Timing":
@@ -220,7 +233,7 @@ def spans(node: Any, path: Path) -> Iterator[tuple[Instant, Instant]]:
         yield found
 
 
-def _span(node: Any) -> tuple[Instant, Instant] | None:
+def _span(node: Any) -> tuple[int, int] | None:
     if not isinstance(node, str):
         return None
     try:
@@ -229,7 +242,7 @@ def _span(node: Any) -> tuple[Instant, Instant] | None:
         return None
 
 
-def _period(node: Any) -> tuple[Instant, Instant] | None:
+def _period(node: Any) -> tuple[int, int] | None:
     start, end = node.get("start"), node.get("end")
     if start is None and end is None:
         return None
@@ -238,7 +251,7 @@ def _period(node: Any) -> tuple[Instant, Instant] | None:
     return None if first is None or last is None else (first[0], last[1])
 
 
-def _timing(node: Any) -> tuple[Instant, Instant] | None:
+def _timing(node: Any) -> tuple[int, int] | None:
     found = [span for event in nodes(node, ("event",)) if (span := _span(event)) is not None]
     for period in nodes(node, ("repeat", "boundsPeriod")):
         if isinstance(period, dict) and (span := _period(period)) is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from wardround.patients.times import Instant
 
 from .definitions import Path
-from .extract import EXACT, Amount, amounts, spans
+from .extract import EXACT, TICKS, Amount, amounts, spans
 from .postings import Array, BaseIndex, Rows, extremes
 from .values import Number, Span, Value, widened
 
@@ -62,7 +62,7 @@ class DateIndex(_Intervals):
         assert isinstance(value, Span)
         low, high = value.low, value.high
         if value.prefix == "ap":
-            gap = abs(now - low) // 10
+            gap = abs(now * TICKS - low) // 10
             low, high = low - gap, high + gap
         return self._where(self._compare(value.prefix, low, high))
 

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from wardround.patients.times import Instant
-
 from .errors import SearchError, refusal, shown
 from .extract import EXACT, REFERENCE, date_span, fold_text, is_absolute, split_reference
 
@@ -39,11 +37,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A date: prefix and the half-open span it covers."""
+    """A date: prefix and the half-open span it covers, in ticks."""
 
     prefix: str
-    low: Instant
-    high: Instant
+    low: int
+    high: int
 
 
 @dataclass(frozen=True, slots=True)

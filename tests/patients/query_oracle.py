@@ -328,36 +328,26 @@ def _token(node: Any, kind: str, modifier: str, value: Any) -> bool:
 
 
 def _interval(text: str) -> tuple[int, int]:
-    """Return a date as a half-open interval of microseconds."""
+    """Return a date as a half-open interval of ticks of 100 ns."""
     date, _, time = text.partition("T")
     numbers = [int(part) for part in date.split("-")]
-    if not time:
-        if len(numbers) == 3:
-            start = datetime(*numbers, tzinfo=UTC)  # type: ignore[misc,arg-type]
-            width = timedelta(days=1)
-        elif len(numbers) == 2:
-            start, width = datetime(*numbers, 1, tzinfo=UTC), timedelta(days=calendar.monthrange(*numbers)[1])  # type: ignore[misc,arg-type]
-        else:
-            start, width = datetime(numbers[0], 1, 1, tzinfo=UTC), timedelta(days=365 + calendar.isleap(numbers[0]))
-    else:
-        clock, zone = re.fullmatch(r"([0-9:.]+)(Z|[+-]\d\d:\d\d)?", time).groups()  # type: ignore[union-attr]
-        hour, minute, *rest = clock.split(":")
-        second, _, fraction = (rest[0] if rest else "0").partition(".")
-        start = datetime(
-            *numbers,
-            int(hour),
-            int(minute),
-            int(second),
-            int(fraction.ljust(6, "0")[:6]) if fraction else 0,
-            tzinfo=UTC,
-        )  # type: ignore[misc,arg-type]
+    year, month, day = (*numbers, 1, 1)[:3]
+    start = datetime(year, month, day, tzinfo=UTC)
+    days = 1 if len(numbers) == 3 else calendar.monthrange(year, month)[1] if len(numbers) == 2 else 365
+    width = timedelta(days=days + (len(numbers) == 1 and calendar.isleap(year)))
+    tick = 0
+    if time:
+        hour, minute, second, fraction, zone = re.fullmatch(
+            r"(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?", time
+        ).groups()  # type: ignore[union-attr]
+        start += timedelta(hours=int(hour), minutes=int(minute), seconds=int(second or 0))
         if zone and zone != "Z":
             shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
             start -= shift if zone[0] == "+" else -shift
-        width = timedelta(microseconds=1) if fraction else timedelta(seconds=1) if rest else timedelta(minutes=1)
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    low = (start - epoch) // timedelta(microseconds=1)
-    return low, low + width // timedelta(microseconds=1)
+        width = timedelta(seconds=1) if second else timedelta(minutes=1)
+        tick = int((fraction or "0").ljust(7, "0")[:7])
+    low = (start - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 10 + tick
+    return low, low + (1 if "." in time else width // timedelta(microseconds=1) * 10)
 
 
 def _read(text: Any) -> tuple[int, int] | None:
