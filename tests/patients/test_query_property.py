@@ -40,19 +40,8 @@ BASE = "http://own.example/fhir"
 SYSTEMS = (None, "http://s/a", "http://s/a/", "http://s|b")
 CODES = ("a", "A", "b", "a,b", "x|y", "c$d", "back\\slash", "ü")
 TEXTS = (
-    "Müller",
-    "muller x",
-    "MULLER",
-    "a  b",
-    "Straße",
-    "strasse,1",
-    "$5|6",
-    "İzmir",
-    "肺炎",
-    "pain\\ful",
-    " lead",
-    "é",
-)
+    "Müller", "muller x", "MULLER", "a  b", "Straße", "strasse,1", "$5|6", "İzmir", "肺炎", "pain\\ful", " lead", "é",
+)  # fmt: skip
 DATES = (
     "1980", "1980-05", "1980-05-11", "1980-05-31", "1981", "2180-05-06T08:00:00Z", "2180-05-06T08:00:00.5Z",
     "2180-05-06T08:00:00.5000001Z", "2180-05-06T08:00:00.500000Z",
@@ -60,23 +49,9 @@ DATES = (
     "2000-02-29",
 )  # fmt: skip
 NUMBERS = (
-    "5",
-    "5.4",
-    "5.40",
-    "5.44",
-    "5.45",
-    "5.35",
-    "100",
-    "99.5",
-    "1e2",
-    "95",
-    "-3",
-    "0",
-    "0.30",
-    "105",
-    "1.5e2",
+    "5", "5.4", "5.40", "5.44", "5.45", "5.35", "100", "99.5", "1e2", "95", "-3", "0", "0.30", "105", "1.5e2",
     "4.9",
-)
+)  # fmt: skip
 UNITS = (None, "mg", "mg/dL", "g")
 REFERENCES = (
     "Patient/p", "Patient/q", "Group/p", "Patient/p/_history/2", f"{BASE}/Patient/p", "http://other/Patient/p",
