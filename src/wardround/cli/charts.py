@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from . import common
-from .output import print_json, print_table, progress
+from .output import print_json, print_table, progress, steps
 
 
 def add(commands: Any) -> None:
@@ -24,7 +24,9 @@ def add(commands: Any) -> None:
     fhir = kinds.add_parser("fhir", help="FHIR R4: bundles, NDJSON or single resources (.json, .ndjson, also .gz)")
     fhir.add_argument("path", help="a file, or a folder of them")
     fhir.add_argument("--out", required=True, help="the store to write, as charts.sqlite")
-    fhir.add_argument("--licence", default=None, help="licence tag of the data (default: credentialed)")
+    fhir.add_argument(
+        "--licence", default=None, help="licence tag of the data (default: credentialed for MIMIC-IV, else unknown)"
+    )
     common.add_json(fhir)
     fhir.set_defaults(run=run_import_fhir)
 
@@ -39,13 +41,14 @@ def run_import_mimic(args: argparse.Namespace) -> int:
     """Import MIMIC-IV CSV files; exit code 1 where a resource was invalid."""
     from wardround.patients import import_mimic
 
-    with progress("patients", quiet=args.json) as tell:
+    with steps("patients", quiet=args.json) as shown:
         report = import_mimic(
             args.folder,
             args.out,
             licence=args.licence,
             threads=args.threads,
-            progress=lambda done: tell(done, None),  # how many there are is known when all are read
+            progress=shown.done,
+            tell=shown.step,
         )
     return _tell_import(report.as_dict(), as_json=args.json)
 

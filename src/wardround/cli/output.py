@@ -74,3 +74,47 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int |
                 print(f"{what}: {done}" if total is None else f"{what}: {done}/{total}", file=sys.stderr)
 
         yield plain
+
+
+class Steps:
+    """Shows what a long job is doing and how many it has done; made by `steps`."""
+
+    def __init__(self, show: Callable[[str], None], count: Callable[[int], None]) -> None:
+        self.step = show
+        """Called with what is being done now, in words."""
+        self.done = count
+        """Called with how many are done."""
+
+
+@contextmanager
+def steps(what: str, *, quiet: bool = False) -> Iterator[Steps]:
+    """Show the steps of a job and a count, on standard error: one living line on a terminal, plain lines elsewhere.
+
+    Args:
+        what: What is counted ("patients").
+        quiet: Show nothing.
+    """
+    if quiet:
+        yield Steps(lambda words: None, lambda done: None)
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("starting", total=None)
+            yield Steps(
+                lambda words: bar.update(task, description=words),
+                lambda done: bar.update(task, description=f"{what}: {done:,}"),
+            )
+    else:
+        shown: dict[str, str] = {}
+
+        def plain(words: str) -> None:
+            name, _, share = words.partition(": ")
+            tenth = share.partition(" ")[0][:-1] if share else ""  # "43 %" is shown as the first of the forties
+            if shown.get(name) != tenth:
+                shown[name] = tenth
+                print(words, file=sys.stderr)
+
+        yield Steps(plain, lambda done: print(f"{what}: {done}", file=sys.stderr) if done % 100 == 0 else None)
