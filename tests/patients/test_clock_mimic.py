@@ -226,7 +226,8 @@ class Future:
             late += 1
             # Pharmacy says when prescriptions are known; that a culture is still growing is known while it grows.
             if name in STAYS or (name not in GONE and late % 2):
-                yield self.otherwise(name, self.stayless(row))
+                nothing_grew = dict.fromkeys(GERM, "") if name == "microbiologyevents" and late % 2 else {}
+                yield self.otherwise(self.stayless(row)) | nothing_grew
 
     def known(self, name: str, row: Row) -> str:
         """When a row became known, as wall clock; "" is always."""
@@ -283,7 +284,7 @@ class Future:
             out["field_value"] = moved(row["field_value"], 2)
         return out
 
-    def otherwise(self, name: str, row: Row) -> Row:
+    def otherwise(self, row: Row) -> Row:
         """A row that comes later, at a later time and with another content."""
         times = {column: moved(value, 2) for column, value in row.items() if _is_time(value) and value > self.now}
         said = {column: OTHER[column] for column in row if column in OTHER and row[column]}
@@ -292,6 +293,7 @@ class Future:
 
 GONE = frozenset({"admissions", "edstays", "icustays", "poe", "poe_detail", "emar", "emar_detail"})
 """Tables other rows refer to: their later rows are gone, none comes at another time."""
+GERM = ("org_itemid", "org_name", "isolate_num", "ab_itemid", "ab_name", "interpretation")
 STAYS = frozenset({"pharmacy", "microbiologyevents"})
 """Tables whose later rows never go."""
 CHARTED = frozenset({"vitalsign", "medrecon", "pyxis"})
