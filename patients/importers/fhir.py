@@ -25,6 +25,16 @@ from .report import ImportReport, Refusal, TableReport, Tally
 
 _NO_RESOURCE = "Bundle entries"
 _MAX_VERSION = 1 << 62
+_MIMIC = b"http://mimic.mit.edu/"
+"""Stands in every resource of MIMIC-IV on FHIR: in its profile, and in its code systems."""
+
+UNKNOWN = "unknown"
+"""Licence tag of data whose licence nobody named."""
+
+_NO_LICENCE = (
+    "no licence was named, so the charts say `unknown`; import again with the licence of the data: its name "
+    "(CC0-1.0, ODbL-1.0), or `credentialed` for data about people that is under an agreement"
+)
 
 
 def import_fhir(
@@ -37,7 +47,7 @@ def import_fhir(
     Args:
         path: A bundle, an NDJSON file, a single resource (all plain or gz), or a folder of these.
         out: The store to write; replaced if it exists, left alone if the import fails.
-        licence: Licence tag of the data; None is `credentialed`, the strict one.
+        licence: Licence tag of the data; None is `credentialed` for MIMIC-IV on FHIR, else `unknown` (with a message).
         progress: Called after each patient.
 
     Returns:
@@ -49,7 +59,7 @@ def import_fhir(
     """
     if licence is not None and not licence.strip():
         raise UsageError(
-            "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
+            "`licence` is empty; name the licence of the data, or leave it out (MIMIC-IV is then `credentialed`)"
         )
     files, others = find_files(Path(path))
     parent = Path(out).absolute().parent
@@ -58,7 +68,7 @@ def import_fhir(
     with tempfile.TemporaryDirectory(prefix=".wardround-", dir=parent) as folder:
         spill = Spill(Path(folder) / "spill.sqlite")
         try:
-            run = _Run(spill, Path(path), licence or CREDENTIALED, progress)
+            run = _Run(spill, Path(path), licence, progress)
             run.read(files)
             return run.write(Path(out), tuple(others))
         finally:
@@ -68,10 +78,11 @@ def import_fhir(
 class _Run:
     """One import."""
 
-    def __init__(self, spill: Spill, root: Path, licence: str, progress: Progress | None) -> None:
+    def __init__(self, spill: Spill, root: Path, licence: str | None, progress: Progress | None) -> None:
         self._spill = spill
         self._root = root
-        self._licence = licence
+        self._named_licence = licence
+        self._mimic = False
         self._progress = progress
         self._tallies: dict[str, Tally] = {}
         self._seq = 0
@@ -119,6 +130,7 @@ class _Run:
             return key
         body = storable(resource)
         assert body is not None
+        self._mimic = self._mimic or _MIMIC in body
         owners = [
             one["reference"]
             for path in rules()["owner"].get(kind, ())
@@ -157,6 +169,10 @@ class _Run:
                 self._tally(kind).refuse(same, other)
                 self._spill.drop(other)
 
+    @property
+    def _licence(self) -> str:
+        return self._named_licence or (CREDENTIALED if self._mimic else UNKNOWN)
+
     def write(self, out: Path, others: tuple[str, ...]) -> ImportReport:
         """Make and write the charts, in order of patient id."""
         maker = ChartMaker(self._spill, self._tally)
@@ -180,6 +196,7 @@ class _Run:
             licence=self._licence,
             tables=tuple(self._table(self._tallies[kind]) for kind in sorted(self._tallies)),
             unread_tables=others,
+            messages=(_NO_LICENCE,) if self._licence == UNKNOWN else (),
         )
 
     def _write_chart(self, writer: StoreWriter, patient: str, made: list[Mapped], maker: ChartMaker) -> None:

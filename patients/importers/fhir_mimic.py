@@ -75,6 +75,8 @@ def finish(resource: Resource, chart: Mapping[str, Resource], note: Note) -> Non
         end = stay.get("period", {}).get("end")
         if isinstance(end, str):
             resource["recordedDate"] = end
+    if _profile(resource) == "mimic-observation-micro-test" and resource.get("status") == "final":
+        _cancel(resource, chart, note)
     concept = resource.get("medicationCodeableConcept")
     if isinstance(concept, dict) and not _is_named(concept):
         orders = [resource.get("request", {}), *resource.get("authorizingPrescription", ())]
@@ -85,6 +87,15 @@ def finish(resource: Resource, chart: Mapping[str, Resource], note: Note) -> Non
             note("a drug whose code has no name in the input; named as its order names it")
         else:
             note("a drug whose name is not in the input; named by its code")
+
+
+def _cancel(resource: Resource, chart: Mapping[str, Resource], note: Note) -> None:
+    """Give a culture that grew nothing but the word CANCELLED the status that R4 has for it."""
+    grown = [chart.get(str(member.get("reference")), {}) for member in resource.get("hasMember", ())]
+    wanted = rules()["mimic"]["cancelled_organism"]
+    if grown and all(wanted in values_at(one, "code.coding.code") for one in grown):
+        resource["status"] = "cancelled"
+        note("a culture whose only organism is CANCELLED is cancelled")
 
 
 def _wall_clock(resource: Resource) -> None:
@@ -213,8 +224,23 @@ def _administration(resource: Resource, note: Note) -> None:
     note(f"status is {status} by the method of administration, marked derived")
 
 
+def _order(resource: Resource, note: Note) -> None:
+    """Say `stopped` of what was discontinued: MIMIC-IV on FHIR calls it completed, and the rest stopped."""
+    wanted = rules()["mimic"]["order_status"].get(_profile(resource), {}).get(resource.get("status"))
+    if wanted is not None and "dispenseRequest" in resource:
+        resource["status"] = wanted
+        tag_derived(resource)
+        note("an order that was discontinued is stopped; the source's word is completed, marked derived")
+
+
 def _observation(resource: Resource, note: Note) -> None:
     table = rules()["mimic"]
+    for coding in values_at(resource, "valueCodeableConcept.coding"):
+        if coding.get("system") == table["null_flavor"] and coding.get("code") == table["masked"]:
+            del resource["valueCodeableConcept"]
+            resource["dataAbsentReason"] = words.concept(None, words.coding(words.DATA_ABSENT, "masked"))
+            note("a masked result has no value, but the reason why")
+            return
     if _profile(resource) != table["interpretation_profile"]:
         return
     for coding in values_at(resource, "valueCodeableConcept.coding"):
@@ -228,6 +254,7 @@ _CHANGES: dict[str, Callable[[Resource, Note], None]] = {
     "Condition": _condition,
     "Encounter": _encounter,
     "MedicationAdministration": _administration,
+    "MedicationRequest": _order,
     "Observation": _observation,
     "Procedure": _procedure,
 }

@@ -1,8 +1,10 @@
-"""Telling FHIR R4 from other versions by what only they have: types, elements, shapes, and `fhirVersion`."""
+"""Telling FHIR R4 from other versions by what only they have: types, elements, shapes, profiles, and `fhirVersion`."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from wardround.patients.resource import values_at
 
 from .fhir_rules import rules
 
@@ -12,8 +14,12 @@ def other_version(resource: dict[str, Any]) -> str | None:
     kind = resource["resourceType"]
     versions = rules()["versions"]
     stated = resource.get("fhirVersion")
-    if isinstance(stated, str) and not stated.startswith("4.0"):
+    if isinstance(stated, str) and not stated.startswith(tuple(versions["read"])):
         return f"it states fhirVersion {stated[:20]}"
+    for profile in values_at(resource, "meta.profile"):
+        for version, starts in versions["profiles"].items():
+            if isinstance(profile, str) and profile.startswith(tuple(starts)):
+                return f"FHIR {version}: the profile {profile[:80]}"
     for version, names in versions["types"].items():
         if kind in names:
             return f"FHIR {version}: the type {kind}"

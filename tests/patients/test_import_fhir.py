@@ -344,10 +344,22 @@ def test_decimals_and_source_ids_are_kept(invented_fhir: Import) -> None:
     assert entry is not None and b'"value":0.30' in entry.body
 
 
-def test_without_a_licence_the_strict_one_holds_and_a_bad_place_is_refused(tmp_path: Path) -> None:
+def test_without_a_licence_mimic_is_credentialed_and_the_rest_unknown_with_a_word_about_it(tmp_path: Path) -> None:
     source = tmp_path / "p.json"
     source.write_bytes(orjson.dumps(PATIENT))
-    assert import_fhir(source, tmp_path / "out.sqlite").licence == "credentialed"
+    report = import_fhir(source, tmp_path / "out.sqlite")
+    assert report.licence == "unknown" and "import again with the licence" in report.messages[0]
+    named = import_fhir(source, tmp_path / "out.sqlite", licence="CC0-1.0")
+    assert named.licence == "CC0-1.0" and named.messages == ()
+    mimic = {"identifier": [{"system": "http://mimic.mit.edu/fhir/mimic/identifier/patient", "value": "10000001"}]}
+    source.write_bytes(orjson.dumps(PATIENT | mimic))
+    report = import_fhir(source, tmp_path / "out.sqlite")
+    assert report.licence == "credentialed" and report.messages == ()
+
+
+def test_a_bad_place_or_licence_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "p.json"
+    source.write_bytes(orjson.dumps(PATIENT))
     with pytest.raises(UsageError, match="licence"):
         import_fhir(source, tmp_path / "out.sqlite", licence=" ")
     with pytest.raises(UsageError, match="not a folder"):

@@ -13,6 +13,7 @@ import pytest
 from wardround.patients import DataError, UsageError, import_fhir
 from wardround.patients.fhir import _data
 from wardround.patients.importers.fhir_rules import rules
+from wardround.patients.importers.fhir_version import other_version
 
 Import = Callable[..., Any]
 
@@ -35,6 +36,7 @@ def bundle(*resources: dict[str, Any]) -> dict[str, Any]:
     return {"resourceType": "Bundle", "type": "searchset", "entry": [{"resource": one} for one in resources]}
 
 
+BUNDLES = ("batch", "batch-response", "collection", "document", "history", "message", "transaction")
 PRETTY = orjson.dumps(bundle(PATIENT, LAB), option=orjson.OPT_INDENT_2).decode()
 FORMS: dict[str, dict[str, str | bytes]] = {
     "NDJSON": {"all.ndjson": text(PATIENT, LAB) + "\n\n"},
@@ -48,6 +50,7 @@ FORMS: dict[str, dict[str, str | bytes]] = {
     "a bundle as gz": {"all.json.gz": gzip.compress(PRETTY.encode())},
     "a bundle in a line": {"all.ndjson": text(bundle(PATIENT), bundle(LAB))},
     "a bundle in a bundle": {"all.json": text(bundle(bundle(PATIENT, LAB)))},
+    **{f"a {kind}": {"all.json": text(bundle(PATIENT, LAB) | {"type": kind})} for kind in BUNDLES},
     "a bulk export's manifest": {
         "all.ndjson": text(PATIENT, LAB),
         "manifest.json": '{"transactionTime":"x","output":[]}',
@@ -165,6 +168,61 @@ def test_marks_of_other_versions_are_not_r4() -> None:
                 assert name not in definitions[kind]["properties"], f"{version}: {kind}.{name} is R4"
     for names in table["versions"]["types"].values():
         assert not set(names) & set(_data()["types"])
+
+
+def told(resource: dict[str, Any]) -> str:
+    return str(other_version(resource))
+
+
+def test_every_mark_of_another_version_is_told() -> None:
+    table = rules()["versions"]
+    for version, names in table["types"].items():
+        for kind in names:
+            assert told({"resourceType": kind}) == f"FHIR {version}: the type {kind}"
+    for version, elements in table["elements"].items():
+        for kind, names in elements.items():
+            for name in names:
+                assert told({"resourceType": kind, name: {}}) == f"FHIR {version}: {kind}.{name}"
+    for shape in table["shapes"]:
+        value: Any = {"array": [{}], "string": "x", "object": {}}[shape["is"]]
+        found = told({"resourceType": shape["type"], shape["element"]: value})
+        assert found.startswith(f"FHIR {shape['version']}: {shape['type']}.{shape['element']} is of type")
+
+
+@pytest.mark.parametrize(
+    ("resource", "why"),
+    [
+        (
+            {"resourceType": "Patient", "meta": {"profile": ["http://hl7.org/fhir/5.0/StructureDefinition/Patient"]}},
+            "FHIR R5: the profile http://hl7.org/fhir/5.0/StructureDefinition/Patient",
+        ),
+        (
+            {"resourceType": "Patient", "meta": {"profile": ["http://hl7.org/fhir/3.0/StructureDefinition/Patient"]}},
+            "FHIR STU3: the profile",
+        ),
+        (
+            {"resourceType": "Patient", "meta": {"profile": ["http://fhir.org/guides/argonaut/StructureDefinition/x"]}},
+            "FHIR DSTU2: the profile",
+        ),
+        ({"resourceType": "CapabilityStatement", "fhirVersion": "3.0.2"}, "it states fhirVersion 3.0.2"),
+        (
+            {"resourceType": "CapabilityStatement", "fhirVersion": "6.0.0-ballot2"},
+            "it states fhirVersion 6.0.0-ballot2",
+        ),
+        ({"resourceType": "CapabilityStatement", "fhirVersion": "4.0.1"}, "None"),
+        ({"resourceType": "CapabilityStatement", "fhirVersion": "4.3.0"}, "None"),  # R4B: the same types
+        (
+            {
+                "resourceType": "Patient",
+                "meta": {"profile": ["http://hl7.org/fhir/us/core/StructureDefinition/us-core-x"]},
+            },
+            "None",
+        ),
+        ({"resourceType": "Patient", "meta": {"profile": "no array"}}, "None"),
+    ],
+)
+def test_versions_are_told_by_what_is_stated(resource: dict[str, Any], why: str) -> None:
+    assert told(resource).startswith(why)
 
 
 def test_the_rules_name_elements_of_r4_and_cover_every_type() -> None:

@@ -244,3 +244,44 @@ def test_day_precision_and_units_are_restored(invented_fhir: Import) -> None:
     }
     quantity = result.all("Observation")["o1"]["valueQuantity"]
     assert quantity == {"value": 175, "unit": "ml", "code": "mL", "system": "http://unitsofmeasure.org"}
+
+
+@pytest.mark.parametrize(
+    ("source", "after"), [("completed", "stopped"), ("stopped", "stopped"), ("unknown", "unknown")]
+)
+def test_a_discontinued_order_is_stopped(invented_fhir: Import, source: str, after: str) -> None:
+    """MIMIC-IV on FHIR calls completed what pharmacy calls Discontinued."""
+    order = mimic(
+        "MedicationRequest",
+        "r1",
+        "mimic-medication-request",
+        status=source,
+        intent="order",
+        subject=SUBJECT,
+        authoredOn="2150-03-02T07:00:00-05:00",
+        medicationCodeableConcept={"text": "Heparin"},
+        dispenseRequest={"validityPeriod": {"start": "2150-03-02T08:00:00-05:00", "end": "2150-03-04T08:00:00-05:00"}},
+    )
+    result = invented_fhir(PATIENT, HOSPITAL, order)
+    before, found = (result.all("MedicationRequest", day)["r1"] for day in ("2150-03-03", "2150-03-05"))
+    assert before["status"] == ("unknown" if source == "unknown" else "active") and found["status"] == after
+    assert len(result.notes("MedicationRequest")) == (source == "completed")
+
+
+def test_masked_and_cancelled_cultures_say_so(invented_fhir: Import) -> None:
+    flavor = {"system": "http://terminology.hl7.org/CodeSystem/v3-NullFlavor", "code": "MSK", "display": "masked"}
+    at = "2150-03-02T06:00:00-05:00"
+    nothing = micro("g1", "org", at, derivedFrom=[{"reference": "Observation/t2"}])
+    nothing["code"] = coded("mimic-microbiology-organism", "90760", display="CANCELLED")
+    result = invented_fhir(
+        PATIENT,
+        HOSPITAL,
+        micro("t1", "test", at, valueCodeableConcept={"coding": [flavor]}),
+        micro("t2", "test", at, hasMember=[{"reference": "Observation/g1"}]),
+        nothing,
+    )
+    found = result.all("Observation")
+    assert (
+        found["t1"]["dataAbsentReason"]["coding"][0]["code"] == "masked" and "valueCodeableConcept" not in found["t1"]
+    )
+    assert found["t2"]["status"] == "cancelled" and found["t1"]["status"] == "final"
