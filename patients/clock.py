@@ -38,7 +38,12 @@ def later_fields(resource_type: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def _applicable(resource: Resource) -> list[Mapping[str, Any]]:
-    return [rule for rule in later_fields(resource["resourceType"]) if rule["path"].partition(".")[0] in resource]
+    return [
+        rule
+        for rule in later_fields(resource["resourceType"])
+        if rule["path"].partition(".")[0] in resource
+        and ("where" not in rule or next(values_at(resource, rule["where"]), None) is not None)
+    ]
 
 
 @cache

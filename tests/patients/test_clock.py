@@ -78,6 +78,7 @@ EXAMPLES: list[dict[str, Any]] = [
     {
         "resourceType": "MedicationAdministration", "id": "ma", "subject": SUBJECT, "status": "completed",
         "medicationCodeableConcept": {"text": "heparin"}, "effectivePeriod": {"start": START, "end": LATER},
+        "dosage": {"dose": {"value": 900, "unit": "units"}, "rateQuantity": {"value": 100, "unit": "units/hour"}},
     },
     {
         "resourceType": "Condition", "id": "c", "subject": SUBJECT, "code": {"text": "pneumonia"},
