@@ -80,6 +80,8 @@ def forms(
         return [(known, resource)]
     marks = _marks(resource)
     moments = (*_instants(resource, marks), *late.values())
+    if not marks and _all_known(resource, known, moments):
+        return [(known, resource)]
     instants = sorted({known, *(moment for moment in moments if known < moment < NEVER)})
     out: list[tuple[Instant, Resource]] = []
     for moment in instants:
@@ -90,6 +92,13 @@ def forms(
         if not out or form != out[-1][1]:
             out.append((moment, form))
     return out
+
+
+def _all_known(resource: Resource, known: Instant, moments: tuple[Instant, ...]) -> bool:
+    """Tell whether nothing of a resource comes later: no field, and its type has no status that a rule chooses."""
+    if _status_rule(resource["resourceType"]) is not None or any(moment > known for moment in moments):
+        return False
+    return all("each" in rule or rule["known"] is not None for rule in _applicable(resource))
 
 
 Mark = tuple[Instant, str, str | None]

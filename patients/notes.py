@@ -174,8 +174,6 @@ _BREAK = re.compile(r"(?:[.;,)。；，、]\s?|[ \t\u3000]{2})\Z")
 
 def _marks(text: str, vocabulary: _Vocabulary) -> list[_Mark]:
     state = _State()
-    inline = vocabulary.inline.finditer(text)
-    coming = next(inline, None)
     before = 0
     for line in _LINE.finditer(text):
         start, end = line.span()
@@ -186,11 +184,11 @@ def _marks(text: str, vocabulary: _Vocabulary) -> list[_Mark]:
         if found is not None:
             state.marks.append(found)
         after = start if found is None else found.body
-        while coming is not None and coming.start() < end:
-            if coming.start() >= after and (mark := _inline_mark(text, start, coming, vocabulary.kinds, state)):
-                state.marks.append(mark)
-                found = mark
-            coming = next(inline, None)
+        if text.find(":", after, end) >= 0 or text.find("：", after, end) >= 0:
+            for match in vocabulary.inline.finditer(text, after, end):
+                if mark := _inline_mark(text, start, match, vocabulary.kinds, state):
+                    state.marks.append(mark)
+                    found = mark
         if len(state.marks) >= MAX_SECTIONS:
             return state.marks[:MAX_SECTIONS]
         state.blank = found is not None or not text[start:end].strip()

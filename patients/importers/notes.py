@@ -200,7 +200,7 @@ def _document(note: Note, name: str, section: Section, order: int, parent: str |
         context["period"] = {"start": note.charted.text, "end": note.charted.text}
     if context:
         out["context"] = context
-    if note.charted is not None and note.known < NEVER:
+    if note.charted is not None and note.known < min(NEVER, note.charted.known):
         known_later(out, "context.period.end", note.known)  # the day it is about says nothing of what comes after
     return out
 
