@@ -26,9 +26,11 @@ from wardround.patients import (
     Dialogue,
     Interview,
     Overlay,
+    Search,
     StoreWriter,
     ToolCall,
     ToolContext,
+    fhir_search,
     parse_instant,
     run_tool,
 )
@@ -70,6 +72,30 @@ def tool_call_rows() -> list[Row]:
                 lambda call=call: run_tool(context, call),
                 lambda data=data: orjson.dumps(data),  # type: ignore[misc]
                 "orjson writing the same object",
+            )
+        )
+    return rows
+
+
+def fhir_search_rows() -> list[Row]:
+    """Search a 3,000-observation chart as FHIR has it, Bundle of 10 included, beside orjson writing that Bundle."""
+    snapshot = chart_of(3000).at(parse_instant(ANCHOR))
+    overlay = Overlay(snapshot)
+    overlay.update(snapshot.search(Search("Observation")).entries(0, 1)[0].key, {"status": "amended"})
+    rows = []
+    for name, record, query in (
+        ("FHIR search: code and date, Bundle of 10", snapshot, "code=2160-0&date=ge2150-06-01&_count=10"),
+        ("FHIR search: chain and sort, Bundle of 10", snapshot, "patient.gender=male&_sort=-date&_count=10"),
+        ("FHIR search: over an overlay, Bundle of 10", overlay, "code=2160-0&date=ge2150-06-01&_count=10"),
+    ):
+        bundle = orjson.loads(fhir_search(record, "Observation", query).bundle())
+        assert len(bundle["entry"]) == 10
+        rows.append(
+            beside(
+                name,
+                lambda record=record, query=query: fhir_search(record, "Observation", query).bundle(),  # type: ignore[misc]
+                lambda bundle=bundle: orjson.dumps(bundle),  # type: ignore[misc]
+                "orjson writing the same Bundle",
             )
         )
     return rows
@@ -166,7 +192,15 @@ def throughput_rows() -> list[Row]:
 
 def main() -> int:
     """Run everything, print the table, write results.json."""
-    rows = [*tool_call_rows(), *record_rows(), *episode_rows(), *cold_rows(), *keyword_rows(), *throughput_rows()]
+    rows = [
+        *tool_call_rows(),
+        *fhir_search_rows(),
+        *record_rows(),
+        *episode_rows(),
+        *cold_rows(),
+        *keyword_rows(),
+        *throughput_rows(),
+    ]
     for row in rows:
         floor = (
             "" if row.floor_us is None else f"floor {row.floor_us:10.1f} µs  ratio {row.ratio:8.2f}  ({row.what_floor})"

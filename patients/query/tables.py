@@ -26,7 +26,7 @@ from .postings import Array
 _DECIMAL = frozenset({"quantity", "number", "composite"})
 """Kinds of search that need a number's own digits."""
 
-TABLES = 128
+TABLES = 64
 """Tables (type and own writes) a snapshot keeps."""
 
 
