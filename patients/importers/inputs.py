@@ -220,8 +220,8 @@ def _end(resource: Resource, word: str | None, run: Run, tally: Tally) -> None:
     known_value(tag_derived(resource), "status", status, run.over)
     if "statusReason" in resource:
         known_later(resource, "statusReason", run.over)
-    if "dose" in resource.get("dosage", {}):
-        known_later(resource, "dosage.dose" if "rateQuantity" in resource["dosage"] else "dosage", run.over)
+    if "dosage" in resource and "rateQuantity" not in resource["dosage"]:
+        known_later(resource, "dosage", run.over)  # beside a rate `clock.json` keeps the amount back
 
 
 def _dosage(cells: Cells, run: Run, tally: Tally) -> Resource:
