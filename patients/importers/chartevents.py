@@ -364,6 +364,9 @@ def settle_unit(item: Item, figure: str | None, unit: str | None, tally: Tally) 
             return one["unit"], one.get("said")
     if unit is None or unit in words.units()["absent"]:
         return item.unit, None
+    if item.unit is not None and unit not in words.units()["chart"]:
+        tally.note("a unit without a code (?F); the item's own unit stands in for it")
+        return item.unit, None
     return unit, None
 
 

@@ -104,6 +104,7 @@ def test_pressures_stay_one_row_each_and_carry_the_general_code_first(invented: 
         (223761, "98.6", "°F", "[degF]", False),
         (223761, "37.0", "°F", "Cel", True),
         (223761, "29.9", "°F", "[degF]", False),
+        (223761, "29.9", "None", "[degF]", False),
         (223761, "45.1", "°F", "[degF]", False),
         (223762, "37", "°C", "Cel", False),
         (223762, "98.6", "°C", "[degF]", True),
@@ -127,6 +128,13 @@ def test_the_other_unit_only_where_the_number_leaves_no_doubt(
     assert found["valueQuantity"].get("code") == read_as
     assert ("note" in found) is noted
     assert bool(chart.table("chartevents").notes) is noted
+
+
+def test_a_unit_damaged_in_an_older_release_is_the_item_s_own(invented: Any) -> None:
+    chart = invented(chartevents=HEAD + row(223761, "98.6", "98.6", "?F") + row(220045, "88", "88", "?"), d_items=ITEMS)
+    assert one(chart, 223761)["valueQuantity"]["code"] == "[degF]"
+    assert one(chart, 220045)["valueQuantity"] == {"value": 88, "unit": "?"}
+    assert chart.table("chartevents").notes == {"a unit without a code (?F); the item's own unit stands in for it": 1}
 
 
 def test_implausible_numbers_are_kept_as_charted(invented: Any) -> None:
