@@ -67,7 +67,8 @@ def bundle_of(
     parts = []
     for mode, entry in entries:
         url = b'{"fullUrl":' + orjson.dumps(f"{base}/{entry.key}") + b"," if base else b"{"
-        parts.append(url + b'"resource":' + body_of(entry, wanted) + _MODES[mode])
+        whole = mode == "include" and wanted.elements is not None  # element names are those of the type searched
+        parts.append(url + b'"resource":' + (entry.body if whole else body_of(entry, wanted)) + _MODES[mode])
     if issues:
         told: dict[str, Any] = outcome(issues)
         parts.append(b'{"resource":' + orjson.dumps(told) + _MODES["outcome"])

@@ -213,6 +213,10 @@ def test_elements_keep_what_is_mandatory_and_say_so(ward: Snapshot) -> None:
     assert set(resource) == {"resourceType", "id", "meta", "status", "code", "valueQuantity"}
     assert SUBSETTED in resource["meta"]["tag"]
     assert b'"value":1.5' in fhir_search(ward, "Observation", "_id=c1&_elements=value").bundle()
+    query = "_id=c1&_elements=value&_include=Observation:subject"
+    included = orjson.loads(fhir_search(ward, "Observation", query).bundle())["entry"][1]["resource"]
+    assert included["birthDate"] == "2100-02-03"
+    assert "tag" not in included["meta"]
 
 
 def test_decimals_keep_their_digits_when_cut() -> None:
