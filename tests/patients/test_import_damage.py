@@ -1,0 +1,246 @@
+"""Damage of every kind, in every table that any mapper reads: repaired with a message, or refused with file and line.
+
+The tables are made from the mappers' own specifications, so a table that is added is covered without a line here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wardround.patients import DataError
+from wardround.patients.importers import ImportReport, import_mimic
+from wardround.patients.importers._repairs import is_time, is_whole
+from wardround.patients.importers._sources import SourceFile
+from wardround.patients.importers._tables import Reader, TableSpec
+from wardround.patients.importers.registry import MAPPERS
+from wardround.patients.importers.report import Tally
+from wardround.patients.store import ChartStore
+from wardround.patients.work_folder import WorkFolder
+
+SPECS = {spec.name: spec for make in MAPPERS for spec in (*make().tables, *make().dictionaries)}
+KEYED = {name: spec for name, spec in SPECS.items() if spec.keyed}
+Table = list[list[str]]
+Damage = Callable[[TableSpec, Table], Table]
+
+_CELLS = {
+    "subject_id": "101", "hadm_id": "2001", "stay_id": "3001", "icd_version": "9", "icd_code": "4019",
+    "anchor_age": "60", "anchor_year": "2150", "anchor_year_group": "2011 - 2013", "gender": "F", "dod": "",
+    "deathtime": "", "hospital_expire_flag": "0", "race": "WHITE", "admission_type": "EW EMER.", "value": "5.1",
+    "valuenum": "5.1", "valueuom": "mg/dL", "drug": "Metformin", "drug_type": "MAIN", "event_txt": "Administered",
+    "result_name": "Weight (Lbs)", "result_value": "150", "ref_range_lower": "3.5", "ref_range_upper": "5.0",
+    "transfers": "", "eventtype": "admit", "careunit": "Medicine", "first_careunit": "MICU", "last_careunit": "MICU",
+    "curr_service": "MED", "note_type": "DS", "text": "Chief Complaint:\nweakness", "field_name": "author",
+    "field_value": "___", "drg_type": "HCFA", "drg_code": "064", "description": "STROKE",
+    "statusdescription": "Stopped", "order_type": "Lab", "transaction_type": "New", "med": "aspirin",
+    "name": "aspirin", "medication": "aspirin",
+    "chiefcomplaint": "cough", "parent_note_id": "", "comments": "", "flag": "", "warning": "0",
+}  # fmt: skip
+
+
+def rows_of(spec: TableSpec) -> Table:
+    """Return the header and three rows that differ in their numbers and days (days above 12 prove their order)."""
+    table = [list(spec.columns)]
+    for number in range(3):
+        row = []
+        for column in spec.columns:
+            if column in _CELLS:
+                cell = _CELLS[column]
+            elif column.endswith("date"):
+                cell = f"2150-03-{20 + number} 00:00:00"
+            elif is_time(column):
+                cell = f"2150-03-{20 + number} 07:05:00"
+            elif column.endswith("note_id"):
+                cell = f"101-DS-{number + 1}"
+            elif column.startswith("emar_id"):
+                cell = f"101-{number + 1}"
+            elif is_whole(column) or column.endswith(("_seq", "_ordinal")):
+                cell = str(500 + number)
+            else:
+                cell = "x"
+            row.append(cell)
+        table.append(row)
+    if spec.name in ("patients", "admissions", "icustays", "edstays", "d_icd_diagnoses", "d_icd_procedures"):
+        del table[2:]
+    return table
+
+
+def write(folder: Path, damage: Damage = lambda spec, table: table, ending: str = "\n", start: bytes = b"") -> Path:
+    folder.mkdir()
+    for name, spec in SPECS.items():
+        out = io.StringIO(newline="")
+        csv.writer(out, lineterminator=ending).writerows(damage(spec, rows_of(spec)))
+        (folder / f"{name}.csv").write_bytes(start + out.getvalue().encode())
+    return folder
+
+
+def accounts(report: ImportReport) -> dict[str, tuple[Any, ...]]:
+    return {
+        table.table: (table.read, table.kept, [(one.reason, one.count) for one in table.refused], table.notes)
+        for table in report.tables
+    }
+
+
+def bodies(path: Path) -> bytes:
+    with ChartStore.open(path) as store:
+        chart = store.chart("101")
+        return b"".join(chart.frame(number) for number in range(int(chart.index.arrays["frame"][-1]) + 1))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> ImportReport:
+    base = tmp_path_factory.mktemp("sound")
+    report = import_mimic(write(base / "in"), base / "out.sqlite", threads=1)
+    kept = [table.table for table in report.tables if table.kept]
+    assert len(kept) >= 0.8 * len(SPECS), f"the rows of {sorted(set(SPECS) - set(kept))} are all refused"
+    assert report.invalid == 0
+    assert [message for message in report.messages if "not imported" not in message] == []
+    return report
+
+
+def upper(spec: TableSpec, table: Table) -> Table:
+    return [[name.upper() for name in table[0]], *table[1:]]
+
+
+def reordered(spec: TableSpec, table: Table) -> Table:
+    return [row[::-1] for row in table]
+
+
+def as_floats(spec: TableSpec, table: Table) -> Table:
+    wholes = [number for number, name in enumerate(table[0]) if is_whole(name)]
+    return [
+        table[0],
+        *(
+            [f"{cell}.0" if place in wholes and cell.isdigit() else cell for place, cell in enumerate(row)]
+            for row in table[1:]
+        ),
+    ]
+
+
+def dates(form: str, drop: bool = False) -> Damage:
+    """Write times as a spreadsheet does; with `drop`, on days that prove nothing."""
+
+    def change(spec: TableSpec, table: Table) -> Table:
+        places = [number for number, name in enumerate(table[0]) if is_time(name)]
+        return [
+            table[0],
+            *([one(cell) if place in places else cell for place, cell in enumerate(row)] for row in table[1:]),
+        ]
+
+    def one(cell: str) -> str:
+        match = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):00", cell)
+        if match is None:
+            return cell
+        year, month, day, hour, minute = (int(part) for part in match.groups())
+        return form.format(year=year, month=month, day=day - 16 if drop else day, hour=hour, minute=f"{minute:02}")
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "ending", "start", "said"),
+    [
+        (upper, "\n", b"", "not in lower case"),
+        (reordered, "\n", b"", "another order"),
+        (as_floats, "\n", b"", "whole numbers"),
+        (lambda spec, table: table, "\r\n", b"\xef\xbb\xbf", None),
+        (dates("{month}/{day}/{year} {hour}:{minute}"), "\n", b"", "month first"),
+        (dates("{day}/{month}/{year} {hour}:{minute}:00"), "\n", b"", "day first"),
+    ],
+    ids=["upper case", "other order", "numbers as 1.0", "BOM and CRLF", "7/31/2142 1:54", "31/7/2142 1:54:00"],
+)
+def test_what_the_file_proves_is_repaired_in_every_table(
+    damage: Damage, ending: str, start: bytes, said: str | None, sound: ImportReport, tmp_path: Path
+) -> None:
+    report = import_mimic(write(tmp_path / "in", damage, ending, start), tmp_path / "out.sqlite", threads=1)
+    found, expected = accounts(report), accounts(sound)
+    for table in SPECS:
+        assert found[table] == expected[table], table
+    assert report.store_hash == sound.store_hash
+    if said is not None:
+        touched = {name for name, spec in SPECS.items() if damage(spec, rows_of(spec)) != rows_of(spec)}
+        told = {table for table in touched if any(f"`{table}.csv`" in one and said in one for one in report.messages)}
+        assert told == touched
+
+
+def test_a_date_that_could_be_two_days_is_no_date(sound: ImportReport, tmp_path: Path) -> None:
+    """The fourth of March or the third of April: nothing in the file tells, so nothing is dated by it."""
+    damage = dates("{month}/{day}/{year} {hour}:{minute}", drop=True)
+    keep = ("patients", "admissions")
+    folder = write(tmp_path / "in", lambda spec, table: table if spec.name in keep else damage(spec, table))
+    report = import_mimic(folder, tmp_path / "out.sqlite", threads=1)
+    text = bodies(tmp_path / "out.sqlite")
+    assert re.search(rb'"2150-0[3-6]-0[3-6]', text) is None
+    for name, spec in SPECS.items():
+        if name not in keep and any(is_time(column) and column not in _CELLS for column in spec.columns):
+            assert any(f"`{name}.csv`" in one and "cannot be told apart" in one for one in report.messages), name
+    for table in report.tables:
+        assert table.read == table.kept + sum(one.count for one in table.refused)
+
+
+def look_at(spec: TableSpec, text: str, tmp_path: Path) -> None:
+    """Open one table as an import does, and read it to its end."""
+    path = tmp_path / f"{spec.name}.csv"
+    path.write_text(text, newline="")
+    work = WorkFolder(tmp_path / "out.sqlite")
+    try:
+        with Reader(threads=1, memory_limit="256MB", work=work) as reader:
+            list(reader.stream(spec, [SourceFile(path, path.name, False)], Tally(spec.name)).all())
+    finally:
+        work.release()
+
+
+def text_of(table: Table, delimiter: str = ",") -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n", delimiter=delimiter).writerows(table)
+    return out.getvalue()
+
+
+def foreign(column: str) -> Callable[[Table], str]:
+    return lambda table: text_of([[column, *table[0]], *(["1", *row] for row in table[1:])])
+
+
+@pytest.mark.parametrize("name", sorted(SPECS))
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda table: text_of(table, ";"), "comma-separated"),
+        (lambda table: text_of([*table[1:], table[0]]), "first line must be the header"),
+        (lambda table: text_of([*table, table[0]]), "the header again"),
+        (lambda table: text_of([*table[:2], [name.upper() for name in table[0]], *table[2:]]), "line {}: the header"),
+        (foreign("row_id"), "MIMIC-III"),
+        (foreign("ROW_ID"), "MIMIC-III"),
+        (foreign("icustay_id"), "MIMIC-II"),
+        (foreign("patientunitstayid"), "eICU"),
+        (lambda table: text_of([*table, [*table[1], "x"]]), "fields where the header has"),
+        (lambda table: "", "empty"),
+    ],
+    ids=["semicolons", "header last", "again", "between", "III", "III upper", "II", "eICU", "wide", "empty"],
+)  # fmt: skip
+def test_what_cannot_be_repaired_is_refused_in_every_table(
+    name: str, change: Callable[[Table], str], words: str, tmp_path: Path
+) -> None:
+    table = rows_of(SPECS[name])
+    between = text_of(table[:2]).count("\n") + 1
+    with pytest.raises(DataError, match=re.escape(words.format(between))) as caught:
+        look_at(SPECS[name], change(table), tmp_path)
+    assert f"`{name}.csv`, line" in str(caught.value)
+
+
+def test_numbers_that_lost_their_digits_are_named(tmp_path: Path) -> None:
+    """1.23E+07 is no id: its rows name nobody, and the message says where to look."""
+
+    def shorten(spec: TableSpec, table: Table) -> Table:
+        place, short = table[0].index("subject_id") if spec.name == "labevents" else None, "1.01E+02"
+        return [table[0], *([short if at == place else cell for at, cell in enumerate(row)] for row in table[1:])]
+
+    report = import_mimic(write(tmp_path / "in", shorten), tmp_path / "out.sqlite", threads=1)
+    labs = next(table for table in report.tables if table.table == "labevents")
+    assert (labs.kept, [one.reason for one in labs.refused]) == (0, ["subject_id is not a whole number"])
+    assert any("`labevents.csv`: 3 values of `subject_id`" in one and "1.23E+07" in one for one in report.messages)
