@@ -203,17 +203,21 @@ def _line_mark(text: str, start: int, end: int, kinds: Mapping[str, _Kind], stat
     at, numbered = lead.end(), lead[1] is not None
     if at == len(head):
         return None
-    first = min((place for mark in ":：" if (place := head.find(mark, at)) >= 0), default=-1)
-    if first >= 0:
+    first = head.find(":", at)
+    wide = head.find("：", at)
+    if first >= 0 or wide >= 0:
+        first = min(first, wide) if min(first, wide) >= 0 else max(first, wide)
         words = head[at:first].rstrip(_TAIL)
         colon = _COLON.match(head, at + len(words))
         kind = kinds.get(_key(words))
         if kind is not None and colon is not None and (state.blank or not kind.weak):
             return _Mark(start, start + colon.end(), words, kind)
         return None if kind is not None or numbered else _unknown_mark(start, head, at, first, end, state)
+    if not state.blank or numbered or end - start > _HEAD:
+        return None
     words = head[at:].rstrip(_TAIL)
-    kind = kinds.get(_key(words)) if end - start <= _HEAD and not numbered else None
-    if kind is None or not state.blank or (" " not in words and words[0].islower()):
+    kind = kinds.get(_key(words))
+    if kind is None or (" " not in words and words[0].islower()):
         return None
     return _Mark(start, end, words, kind)
 
