@@ -9,8 +9,8 @@ from wardround.patients.chart import Snapshot
 
 from .spec import Handler, ToolContext, ToolResult
 
-_MOST_TEXT = 1 << 20
-"""Characters kept per snapshot and tool; then all are forgotten."""
+MOST = 1 << 24
+"""Bytes of answers kept in a process, all snapshots and tools together; beyond, all are forgotten."""
 
 
 class _Answer(NamedTuple):
@@ -24,40 +24,43 @@ class _Answer(NamedTuple):
     error: str | None
 
 
-class _Pages:
-    """Answers of one tool about one snapshot."""
+class _Memory:
+    """Answers by snapshot; those of a snapshot go with it."""
 
     __slots__ = ("answers", "size")
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[Any, ...], _Answer] = {}
+        self.answers: WeakKeyDictionary[Snapshot, dict[tuple[Any, ...], _Answer]] = WeakKeyDictionary()
         self.size = 0
+        """Upper bound of what is kept: what went with a snapshot still counts until all is forgotten."""
 
-    def keep(self, key: tuple[Any, ...], result: ToolResult) -> None:
+    def keep(self, snapshot: Snapshot, key: tuple[Any, ...], result: ToolResult) -> None:
         self.size += len(result.text) + 64 * len(result.resources) + 1024
-        if self.size > _MOST_TEXT:
+        if self.size > MOST:
             self.answers.clear()
             self.size = 0
-        answer = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error)
-        self.answers[key] = answer
+        known = self.answers.get(snapshot)
+        if known is None:
+            known = self.answers[snapshot] = {}
+        known[key] = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error)
+
+
+_memory = _Memory()
 
 
 def remembered(handler: Handler) -> Handler:
     """Return a read handler that remembers its answers per snapshot, while the episode has written nothing."""
-    pages: WeakKeyDictionary[Snapshot, _Pages] = WeakKeyDictionary()
 
     def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
         record = context.record
         if record.version:
             return handler(context, arguments, given)
-        known = pages.get(record.snapshot)
-        if known is None:
-            known = pages[record.snapshot] = _Pages()
-        key = (context.view, *given.items())
-        found = known.answers.get(key)
+        known = _memory.answers.get(record.snapshot)
+        key = (handler, context.view, *given.items())
+        found = known.get(key) if known is not None else None
         if found is None:
             result = handler(context, arguments, given)
-            known.keep(key, result)
+            _memory.keep(record.snapshot, key, result)
             return result
         return ToolResult(
             found.tool, given, found.ok, found.text, "read", found.resources, None, (), found.total, found.error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import resource
+import sys
 import tracemalloc
 
 import pytest
@@ -10,29 +12,63 @@ import pytest
 from wardround import load_charts, load_sessions
 from wardround.agents import find_agent, play
 from wardround.envs import Episode
+from wardround.patients.tools import memory
 
 pytestmark = pytest.mark.external
 
 
-def test_ten_thousand_episodes_do_not_grow() -> None:
+def peak() -> int:
+    """Return the most memory this process has had, in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def test_a_hundred_thousand_episodes_do_not_grow() -> None:
+    """Short real ones: the gold calls of the first turn, a write on every third, then its answer."""
     sessions, store = load_sessions("ward"), load_charts("ward")
     charts = {session.id: store.chart(session.chart.patient) for session in sessions}
-    oracle = find_agent("oracle", sessions)
+    flag = {"category": "safety", "code": "fall risk"}
 
-    def rounds(count: int) -> int:
-        for number in range(count):
+    def rounds(numbers: range) -> int:
+        for number in numbers:
             session = sessions.sessions[number % len(sessions)]
-            play(Episode(session, charts[session.id]), oracle.factory(0))
+            gold = session.turns[0].gold
+            assert gold is not None
+            episode = Episode(session, charts[session.id])
+            for call in gold.calls:
+                episode.call(call.tool, call.arguments)
+            if number % 3 == 0:  # in words never said before, so that nothing may keep them
+                episode.call(
+                    "Flag.create", {"subject_id": session.chart.patient, "detail": f"fell {number} times", **flag}
+                )
+                episode.call(
+                    "MedicationRequest.search", {"subject_id": session.chart.patient, "medication": f"no. {number}"}
+                )
+            episode.answer(gold.answers[0].get("en"))
         gc.collect()
-        return tracemalloc.get_traced_memory()[0]
+        return peak()
 
-    tracemalloc.start()
-    try:
-        warm = rounds(1000)
-        after = rounds(9000)
-    finally:
-        tracemalloc.stop()
-    assert after - warm < 4 * 2**20, f"{(after - warm) / 2**20:.1f} MiB more after 9,000 episodes"
+    warm = rounds(range(30_000))
+    after = rounds(range(30_000, 100_000))
+    assert after - warm < 4 * 2**20, f"{(after - warm) / 2**20:.1f} MiB more after 70,000 episodes"
+
+
+def test_whole_episodes_in_ever_new_words_do_not_grow() -> None:
+    """Whole episodes of a policy that says and asks something else every time fill only bounded memories."""
+    sessions, store = load_sessions("ward"), load_charts("ward")
+    charts = {session.id: store.chart(session.chart.patient) for session in sessions}
+    policy = find_agent("random", sessions)
+
+    def rounds(numbers: range) -> int:
+        for number in numbers:
+            session = sessions.sessions[number % len(sessions)]
+            play(Episode(session, charts[session.id]), policy.factory(number))
+        gc.collect()
+        return peak()
+
+    warm = rounds(range(2000))
+    after = rounds(range(2000, 6000))
+    assert after - warm < memory.MOST + 4 * 2**20, f"{(after - warm) / 2**20:.1f} MiB more after 4,000 episodes"
 
 
 def test_a_live_episode_is_light() -> None:
