@@ -63,6 +63,8 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     home = home_unit(concept)
     if (stated_unit, unit_code(unit)) in LOGS or (unit_code(unit), stated_unit) in LOGS:
         return _logs(said, true, stated_unit == "{copies}/mL")
+    if stated_unit is None and home == "10*3/uL" and said >= 1000:
+        stated_unit = "/uL"  # "platelets 64,000"
     if stated_unit is None and home == "%" and said < 1 < true:
         return rounds_to(said * 100, true)  # an ejection fraction of 0.35
     if stated_unit is None:

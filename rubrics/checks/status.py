@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wardround.rubrics.reading import Reading, StatusClaim
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
@@ -21,6 +24,8 @@ RIVALS = {
 }
 
 
+TESTS = words("status.read_as_tests")
+AS_TEST = {"normal": "negative", "high": "positive"}
 MOVES = frozenset(("rising", "falling", "stable"))
 
 
@@ -49,7 +54,10 @@ def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdic
 def states_for(name: str, reading: Reading) -> list[StatusClaim]:
     """Return the status words of a concept."""
     ids = set(ids_for(name, MEASURES))
-    return [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
+    found = [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
+    if ids & TESTS:  # a marker that is not raised is negative
+        found += [replace(s, status=AS_TEST[s.status]) for s in found if s.status in AS_TEST]
+    return found
 
 
 def current(claims: list[StatusClaim]) -> list[StatusClaim]:

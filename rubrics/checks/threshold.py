@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import ThresholdCheck, Verdict
 
 from .amounts import same_number
 from .context import CheckContext
 from .matching import unread, verdict
 from .value import claims_for
+
+RULES = tuple(sorted(words("threshold.rules")))
 
 
 def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -29,7 +33,9 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
         said = "is only quoted" if not applied else f"is applied as {applied[0].comparator}"
         return verdict(context, False, f"the bound {check.bound} for `{check.concept}` {said}", (bounds[0].span,))
     values = [c for c in claims if c.role == "measured" and not c.old and c.shape == "one"]
-    against = [v for v in values if v.unit == mine[0].unit and not _agrees(v, mine[0], check.comparator)]
+    if not values and _rule(mine, reading):
+        return verdict(context, False, f"the bound {check.bound} for `{check.concept}` is a rule", (mine[0].span,))
+    against = [v for v in values if not _agrees(v, mine[0], check.comparator)]
     if against:
         return verdict(
             context,
@@ -46,6 +52,26 @@ def _is_bound(claim: Measured, check: ThresholdCheck) -> bool:
     )
 
 
+def _rule(bounds: list[Measured], reading: Reading) -> bool:
+    """Tell whether an answer without the patient's own number states a rule only, or that the result is missing."""
+    document = reading.document
+    for bound in bounds:
+        sentence = document.sentences[bound.sentence]
+        act = any(
+            a.kind != "none" and bound.token - a.end <= 5 for a in sentence.within(sentence.start, bound.token, "act")
+        )
+        asked = any(document.tokens[i].key in ("for", "when") for i in range(sentence.start, bound.token)) and act
+        after = document.text(bound.token + 1, min(bound.token + 10, sentence.end)).lower()
+        if asked or any(word in after for word in RULES):
+            return True
+    return any(ann.kind == "missing" for s in document.sentences for ann in s.of("modifier"))
+
+
 def _agrees(value: Measured, bound: Measured, side: str) -> bool:
     here, there = value.values[0], bound.values[0]
+    if value.unit != bound.unit:
+        converted = knowledge.convert(here, value.unit, bound.unit, value.concept)
+        if converted is None:
+            return True
+        here = converted
     return here >= there if side == "above" else here <= there

@@ -16,9 +16,11 @@ from .document import Ann, Document, Sentence
 from .quantities import Quantity, find_unit
 from .roles import FILLER, Roles
 from .scope import Scopes
+from .series import ordered
 
 CONNECTORS = words("measure.connectors")
 DOSE_DIMENSIONS = words("measure.dose_dimensions")
+SHARED_NOT = DOSE_DIMENSIONS | {"score"}
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
@@ -36,6 +38,8 @@ def fits(concept: str, unit: str | None) -> bool:
     lab = knowledge.labs().get(concept)
     if lab is None:
         return False
+    if unit == "{score}":
+        return not lab.unit
     if concept == "blood_pressure":
         return unit == "mm[Hg]"
     if knowledge.convert(Decimal(1), unit, lab.unit, concept) is not None:
@@ -111,12 +115,29 @@ class Binder(Roles):
         units = self._shared_units()
         claims: list[Measured] = []
         for index, ann in enumerate(self.quantities):
-            quantity: Quantity = replace(ann.value, unit=units[index]) if ann.value.unit is None else ann.value
+            quantity: Quantity = ann.value
+            if quantity.unit is None:
+                quantity = replace(quantity, unit=self._unscaled(ann, units[index]))
             owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
             claim = self._claim(ann, quantity, owner)
             if claim is not None:
-                claims.append(claim)
-        return self._series(claims)
+                claims.append(_like_the_last(claim, claims))
+        return ordered(self.document, self.sentence, self._sided(claims))
+
+    def _sided(self, claims: list[Measured]) -> list[Measured]:
+        """Give a bare criterion the side on which the patient's own number lies ("SBP 82 (cut-off 90)")."""
+        out = list(claims)
+        for index, claim in enumerate(claims):
+            if claim.role != "target" or claim.shape != "one" or not self._criterion(claim.token):
+                continue
+            own = [c for c in claims if c.role == "measured" and c.shape == "one" and c.concept == claim.concept]
+            if own and own[-1].values[0] != claim.values[0] and own[-1].token < claim.token:
+                side = "above" if own[-1].values[0] > claim.values[0] else "below"
+                out[index] = replace(claim, role="bound", comparator=side)
+        return out
+
+    def _criterion(self, token: int) -> bool:
+        return any(m.kind == "criterion" and 0 <= token - m.end <= 2 for m in self.scopes.mods)
 
     # -- whose number -------------------------------------------------------------------------------------------
 
@@ -179,8 +200,13 @@ class Binder(Roles):
                 if here.start - before.end <= 2 and not any(
                     before.end <= ann.start < here.start for ann in (*self.owners, *self.drugs)
                 ):
-                    units[index] = units[index - 1] if before.value.dimension not in DOSE_DIMENSIONS else None
+                    units[index] = units[index - 1] if before.value.dimension not in SHARED_NOT else None
         return units
+
+    def _unscaled(self, ann: Ann, unit: str | None) -> str | None:
+        """A shared 万/μL is not scaled twice ("6.8万/μL，在5万以上")."""
+        scaled = any(self.document.tokens[i].raw == "万" for i in range(ann.start, ann.end))
+        return "/uL" if scaled and unit == "10*4/uL" else unit
 
     def _owner(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
         before = [o for o in self.owners if o.end <= ann.start]
@@ -328,37 +354,16 @@ class Binder(Roles):
             words.append(token.fold)
         return " ".join(reversed(words)) or "?"
 
-    # -- series -----------------------------------------------------------------------------------------------------
 
-    def _series(self, claims: list[Measured]) -> list[Measured]:
-        """Mark from–to pairs and arrow or slash series: all but the last are old, and their order is known."""
-        out = list(claims)
-        index = 0
-        while index < len(out):
-            run = [index]
-            while run[-1] + 1 < len(out) and self._joined(out[run[-1]], out[run[-1] + 1]):
-                run.append(run[-1] + 1)
-            if len(run) > 1:
-                newest = self._newest(out, run)
-                for position in run:
-                    role = "measured" if out[position].role in ("measured", "negated") else out[position].role
-                    out[position] = replace(out[position], old=position != newest, series=out[run[0]].token, role=role)
-            index = run[-1] + 1
-        return out
-
-    def _joined(self, one: Measured, other: Measured) -> bool:
-        if one.concept != other.concept or other.role != "measured" or one.role != "measured":
-            return False
-        gap = [self.document.tokens[i].key for i in range(one.token + 1, other.token)]
-        return len(gap) <= 14 and any(key in ARROWS for key in gap)
-
-    def _newest(self, claims: list[Measured], run: list[int]) -> int:
-        """Return which member of a series is the latest: the last, unless "to X from Y"."""
-        first, last = claims[run[0]], claims[run[-1]]
-        gap = [self.document.tokens[i].key for i in range(first.token, last.token)]
-        if "from" in gap and len(run) == 2:
-            return run[0]
-        return run[-1]
+def _like_the_last(claim: Measured, claims: list[Measured]) -> Measured:
+    """Give a number without a unit the unit of the number before it, where both are of one concept."""
+    before = claims[-1] if claims else None
+    if before is None or claim.stated_unit or not before.stated_unit or not claim.concepts:
+        return claim
+    same = claim.concept == before.concept and claim.shape == before.shape
+    if not same or not fits(claim.concept, before.unit) or before.unit == "10*4/uL":
+        return claim
+    return replace(claim, unit=before.unit, stated_unit=True)
 
 
 def level_of(drug: Ann, unit: str | None) -> Ann | None:

@@ -17,6 +17,8 @@ from .trie import Trie
 TIMES_SIGNS = frozenset("x×*·✕")
 MULTIPLIERS = {"万": 4, "亿": 8}
 MAX_DIGITS = 12
+FLAGS = ("H", "HH")
+"""Flags of a result line: no hours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +195,17 @@ def _unit_after(tokens: list[Token], end: int, number: Number) -> tuple[str | No
     return unit.ucum, unit.dimension, match, power
 
 
+def _numbered(tokens: list[Token], at: int) -> bool:
+    """Tell whether a number follows, a colon or "of" aside: then the K before it is potassium."""
+    if at < len(tokens) and tokens[at].key in (":", "of", "=", "is", "+", "was"):
+        at += 1
+    return at < len(tokens) and tokens[at].kind == "n"
+
+
 def _out_of(tokens: list[Token], end: int) -> tuple[str | None, str, int, int]:
-    """As in "7/10", "seven out of ten"."""
+    """As in "7/10", "seven out of ten", "64 K" (platelets)."""
+    if end < len(tokens) and tokens[end].raw in ("K", "k") and not _numbered(tokens, end + 1):
+        return "10*3/uL", "count_concentration", end + 1, 0
     if end + 1 < len(tokens) and tokens[end].raw == "/" and tokens[end + 1].raw == "10":
         return "/10", "score", end + 2, 0
     if [t.key for t in tokens[end : end + 2]] == ["out", "of"] and end + 2 < len(tokens):
@@ -237,6 +248,8 @@ def _longest(tokens: list[Token], at: int) -> int | None:
             or end - at > 1
             or _alone(tokens, at)
         ):
+            if tokens[at].raw in FLAGS and not tokens[at].glued and end - at == 1:
+                return None  # the flag of a result line, no hours
             return end
         ends.remove(end)
     return None
@@ -261,6 +274,8 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
     raw = tokens[at].raw
     keys = [token.key for token in tokens[at : at + 6]]
     months = _times()["months"]
+    if _day_of_month(tokens, at):
+        return at + (5 if len(keys) > 4 and keys[3] == "/" and keys[4].isdigit() else 3)
     if len(raw) == 4 and raw.isdigit() and "1900" <= raw <= "2199":
         if len(keys) >= 5 and keys[1] in "-/." and keys[3] == keys[1]:
             return at + 5
@@ -288,6 +303,20 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
     return None
 
 
+def _day_of_month(tokens: list[Token], at: int) -> bool:
+    """Tell whether "6/3", "12/28" stands at `at`: a day and a month, a grade or a share, never a measurement."""
+    if at + 2 >= len(tokens) or tokens[at + 1].raw != "/" or not (tokens[at + 1].glued and tokens[at + 2].glued):
+        return False
+    first, second = tokens[at].raw, tokens[at + 2].raw
+    if not (first.isdigit() and second.isdigit() and len(first) <= 2 and len(second) <= 2) or second == "10":
+        return False
+    if (at >= 2 and tokens[at - 2].raw in "/&") or (at >= 3 and tokens[at - 3].raw in "/&"):
+        return False  # "BUN/Cr 12/2"
+    if at + 3 < len(tokens) and tokens[at + 3].raw == "/" and at + 4 < len(tokens) and not tokens[at + 4].raw.isdigit():
+        return False
+    return 1 <= int(first) <= 12 and 1 <= int(second) <= 31
+
+
 def _is_time(tokens: list[Token], start: int, end: int, unit: str | None, dimension: str) -> bool:
     """Durations, ages, stages, counts of things."""
     if dimension == "time":
@@ -300,7 +329,7 @@ def _is_time(tokens: list[Token], start: int, end: int, unit: str | None, dimens
         if tokens[end].kind == "c":
             if key in times["durations_zh"] or "".join(t.raw for t in tokens[end : end + 2]) in times["durations_zh"]:
                 return True
-        elif key in times["durations"]:
+        elif key in times["durations"] and tokens[end].raw not in FLAGS:
             return True
     return start > 0 and tokens[start - 1].key in times["time_words_before"]
 

@@ -48,7 +48,7 @@ class Reading:
             values, states = read_row(self.document, number, sentence, scopes)
         else:
             values = Binder(self.document, number, sentence, scopes).read(measure)
-            states = StateReader(self.document, number, sentence, scopes, measure).read()
+            states = StateReader(self.document, number, sentence, scopes, measure).read(values)
         self._values.extend(values)
         self._states.extend(states)
         self._names.extend(read_mentions(self.document, number, sentence, scopes))

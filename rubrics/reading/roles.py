@@ -11,6 +11,11 @@ from .scope import Scopes
 FILLER = words("measure.filler")
 AFTER = words("measure.after")
 KEEPERS = words("measure.keepers")
+KEEPER_STARTS = tuple(sorted(words("measure.keeper_starts")))
+DELTA_VERBS = words("measure.delta_verbs")
+DOWNWARD = words("measure.downward")
+EITHER_WAY = words("measure.either_way")
+COMPARED = {"低": "below", "小": "below", "少": "below", "高": "above", "大": "above", "多": "above"}
 
 
 class Roles:
@@ -25,6 +30,10 @@ class Roles:
     def _comparator(self, ann: Ann) -> str:
         """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
         tokens = self.document.tokens
+        if ann.start > self.sentence.start and tokens[ann.start - 1].raw == "比" and ann.end < self.sentence.end:
+            side = COMPARED.get(tokens[ann.end].raw, "")  # "比30低"
+            if side:
+                return side
         for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
             if cue.kind not in ("above", "below") and not self._limited(cue):
                 continue
@@ -33,7 +42,7 @@ class Roles:
                 k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True)
             )
             if filler:
-                return self._side(cue)
+                return self._side(cue, ann)
         for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
             if (
                 cue.kind in ("above", "below")
@@ -56,10 +65,13 @@ class Roles:
             for m in self.scopes.mods
         )
 
-    def _side(self, cue: Ann) -> str:
-        """Return the side a comparison names: "not above" is below."""
+    def _side(self, cue: Ann, ann: Ann) -> str:
+        """Return the side a comparison names: "not above" is below, "fallen past" too."""
         tokens = self.document.tokens
         text = self.document.text(cue.start, cue.end).lower()
+        if text in EITHER_WAY:
+            around = {tokens[i].key for i in range(max(self.sentence.start, cue.start - 6), ann.start)}
+            return "below" if around & DOWNWARD else "above"
         if text in ("within", "up to", "以内"):
             return ""
         before = [tokens[i].key for i in range(max(self.sentence.start, cue.start - 2), cue.start)]
@@ -125,8 +137,11 @@ class Roles:
         tokens, clause = self.document.tokens, self.document.clause
         for mod in self.scopes.mods:
             before = mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]
-            keeper = self.document.text(mod.start, mod.end).lower() in KEEPERS
+            text = self.document.text(mod.start, mod.end).lower()
+            keeper = text in KEEPERS or text.startswith(KEEPER_STARTS)
             if before and (keeper or not any(mod.end <= o.start < ann.start for o in self.owners)):
+                return True
+            if mod.kind == "criterion" and 0 <= ann.start - mod.end <= 2 and clause[mod.start] == clause[ann.start]:
                 return True
             if (
                 mod.kind in ("target", "criterion")
@@ -140,6 +155,10 @@ class Roles:
 
     def _delta(self, ann: Ann) -> bool:
         tokens = self.document.tokens
+        if ann.start > self.sentence.start and self.document.text(ann.start - 1, ann.start).lower() in DELTA_VERBS:
+            return True
+        if ann.start - 2 >= self.sentence.start and self.document.text(ann.start - 2, ann.start) in DELTA_VERBS:
+            return True
         return any(
             mod.kind == "delta"
             and 0 <= ann.start - mod.end <= 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients import knowledge
 from wardround.rubrics.rubric import Span
 
-from .annotate import State
+from .annotate import State, implied_by, named
 from .claims import Measured, StatusClaim, TrendClaim
 from .cues import words
 from .document import Ann, Document, Sentence
@@ -27,8 +28,16 @@ STATUSES = frozenset(
         "labile",
         "better_high",
         "worse_high",
+        "off_target",
+        "down_to",
+        "up_to",
     )
 )
+FLAGS = {"H": "high", "HH": "high", "L": "low", "LL": "low"}
+WORSE_HIGH = words("status.worse_when_high")
+WORSE_LOW = words("status.worse_when_low")
+UNFINISHED = tuple(sorted(words("status.unfinished")))
+LOW_WHEN_MISSED = words("status.low_when_missed")
 MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
@@ -48,26 +57,87 @@ class StateReader:
         self.scopes = scopes
         self.carried = carried
         self.owners = [ann for ann in sentence.anns if Binder._owns(ann)]
+        self.values: list[Measured] = []
         self.named = [ann for ann in self.owners if ann.layer == "concept"]
 
-    def read(self) -> list[StatusClaim]:
-        """Return the statuses the sentence states, in order."""
+    def read(self, values: list[Measured]) -> list[StatusClaim]:
+        """Return the statuses the sentence states, in order; `values` are the sentence's numbers."""
+        self.values = values
         claims = []
         for ann in self.sentence.anns:
             if ann.layer == "implied" and ann.value.concept and ann.value.status:
-                claims.append(self._implied(ann))
+                claims.append(self._implied(ann, ann.value))
+            elif ann.layer == "concept" and (state := implied_by(ann.value.ids)) is not None:
+                claims.append(self._implied(ann, state))
+            elif ann.layer == "state" and self._dates_a_number(ann):
+                continue
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
-                claims.extend(self._collective(ann, owner))
-                flags = self.scopes.flags(ann.start, ann.end)
-                if self._negated_word(ann):
-                    flags = replace(flags, negated=True)
-                ids = ids_of(owner)
-                claims.append(
+                kinds = settled(ann, ids_of(owner), values)
+                if kinds and kinds[0] == ann.kind:
+                    claims.extend(self._collective(ann, owner))
+                claims.extend(self._claim(ann, owner, kind) for kind in kinds)
+        claims.extend(self._flagged(values))
+        return claims
+
+    def _claim(self, ann: Ann, owner: Ann, kind: str) -> StatusClaim:
+        flags = self.scopes.flags(ann.start, ann.end)
+        if self._negated_word(ann):
+            flags = replace(flags, negated=True)
+        if kind == "negative" and self._unfinished():
+            flags = replace(flags, hedged=True)
+        if flags.past and flags.now and self._dated_back(ann):
+            flags = replace(flags, now=False)
+        if kind in MOVES and self._aimed_at(ann):
+            flags = replace(flags, hypothetical=True)
+        ids = ids_of(owner)
+        return StatusClaim(ids[0], ids, kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number)
+
+    def _dates_a_number(self, ann: Ann) -> bool:
+        """As in "1.2 at baseline": the words date the number before them."""
+        numbers = [a for a in self.sentence.anns if a.layer == "quantity"]
+        return (
+            ann.kind == "stable"
+            and len(numbers) > 1
+            and any(a.end == ann.start for a in numbers)
+            and "baseline" in self.document.text(ann.start, ann.end).lower()
+        )
+
+    def _dated_back(self, ann: Ann) -> bool:
+        """As in "was normal last year and is 2.3 now": the word itself stands in the past tense."""
+        tokens = self.document.tokens
+        near = {tokens[i].key for i in range(max(self.sentence.start, ann.start - 2), ann.start)}
+        return bool(near & {"was", "were"})
+
+    def _aimed_at(self, ann: Ann) -> bool:
+        """Tell whether a movement is a goal ("we need to bring the LDL down")."""
+        clause = self.document.clause
+        return any(
+            m.kind == "target" and m.end <= ann.start and clause[m.start] == clause[ann.start] for m in self.scopes.mods
+        )
+
+    def _unfinished(self) -> bool:
+        """Tell whether the sentence says that the result is not final yet."""
+        text = self.document.text(self.sentence.start, self.sentence.end).lower()
+        return any(word in text for word in UNFINISHED)
+
+    def _flagged(self, values: list[Measured]) -> list[StatusClaim]:
+        """Read the flag of a result line: "5.9 H", "3.1 (L)"."""
+        tokens = self.document.tokens
+        made = []
+        for value in values:
+            at = next((a.end for a in self.sentence.anns if a.layer == "quantity" and a.start == value.token), None)
+            if at is None or value.role != "measured" or not value.concepts:
+                continue
+            if at < self.sentence.end and tokens[at].raw in "(（":
+                at += 1
+            if at < self.sentence.end and tokens[at].raw in FLAGS:
+                span = self.document.span(at, at + 1)
+                made.append(
                     StatusClaim(
-                        ids[0], ids, ann.kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number
+                        value.concept, value.concepts, FLAGS[tokens[at].raw], value.flags, span, at, self.number
                     )
                 )
-        return claims
+        return made
 
     def _collective(self, ann: Ann, owner: Ann) -> list[StatusClaim]:
         """As in "K 4.2, sodium 139, both normal": the state is said of the measurements before as well."""
@@ -87,8 +157,7 @@ class StateReader:
                 made.append(StatusClaim(ids[0], ids, ann.kind, flags, span, ann.start, self.number))
         return made
 
-    def _implied(self, ann: Ann) -> StatusClaim:
-        state: State = ann.value
+    def _implied(self, ann: Ann, state: State) -> StatusClaim:
         flags = self.scopes.flags(ann.start, ann.end)
         span = self.document.span(ann.start, ann.end)
         return StatusClaim(
@@ -125,6 +194,13 @@ class StateReader:
             return before[-1] if self._continues(before[-1], ann) else None
         if self.carried is not None and self._pronoun(ann):
             return self.carried
+        return self._by_unit(ann)
+
+    def _by_unit(self, ann: Ann) -> Ann | None:
+        """As in "Down to 2 L/min from 6 L/min": only the unit says what moved."""
+        for value in self.values:
+            if value.concepts and not self.owners and 0 <= value.token - ann.end <= 4:
+                return Ann(value.token, value.token, "concept", "concept", named(value.concepts))
         return None
 
     def _own_state(self, owner: Ann, ann: Ann) -> bool:
@@ -155,6 +231,50 @@ class StateReader:
     def _pronoun(self, ann: Ann) -> bool:
         words = {self.document.tokens[i].key for i in range(self.sentence.start, ann.start)}
         return bool(words & {"it", "this", "that", "its", "该", "其", "这"}) or ann.start - self.sentence.start <= 1
+
+
+def settled(ann: Ann, ids: tuple[str, ...], values: list[Measured]) -> tuple[str, ...]:
+    """Return the statuses a state word means for a concept.
+
+    "Worse" and "off target" depend on which way the concept is bad, "only 35" and "up to 6.2" on its reference range.
+    """
+    if ann.kind in ("better_high", "worse_high"):
+        up = bool(set(ids) & WORSE_HIGH)
+        if not up and not set(ids) & WORSE_LOW:
+            return (ann.kind,)
+        return ("rising",) if up == (ann.kind == "worse_high") else ("falling",)
+    if ann.kind == "off_target":
+        side = _side_of(ids, ann, values)
+        if side == "normal" or not side or set(ids) & LOW_WHEN_MISSED:
+            side = "low" if set(ids) & LOW_WHEN_MISSED else "high"
+        return (side,)
+    if ann.kind in ("down_to", "up_to"):
+        side = _side_of(ids, ann, values)
+        return (side,) if side == ("low" if ann.kind == "down_to" else "high") else ()
+    return (ann.kind,)
+
+
+def _side_of(ids: tuple[str, ...], ann: Ann, values: list[Measured]) -> str:
+    """Return on which side of the reference range the concept's next number lies, "" where that is unknown."""
+    for value in values:
+        if ann.start <= value.token <= ann.end + 3 and set(value.concepts) & set(ids) and value.shape == "one":
+            return side_of(value)
+    return ""
+
+
+def side_of(value: Measured) -> str:
+    """Return high, low or normal for a number against the widest reference range known, "" without one."""
+    lab = knowledge.labs().get(value.concept)
+    if lab is None or not lab.ranges or value.shape != "one":
+        return ""
+    lows, highs = [], []
+    for bounds in lab.ranges:
+        number = knowledge.convert(value.values[0], value.unit, bounds.unit, value.concept)
+        if number is None:
+            return ""
+        lows.append(bounds.low is not None and number < bounds.low)
+        highs.append(bounds.high is not None and number > bounds.high)
+    return "low" if all(lows) else "high" if all(highs) else "normal"
 
 
 def trends_of(document: Document, measured: list[Measured], statuses: list[StatusClaim]) -> list[TrendClaim]:
@@ -196,14 +316,38 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
                     claim.concept, claim.concepts, moved, ends[1].flags, *ends, _cover(document, *ends), claim.sentence
                 )
             )
+    trends.extend(_across(document, measured, {t.concept for t in trends}))
     return trends
+
+
+def _across(document: Document, measured: list[Measured], known: set[str]) -> list[TrendClaim]:
+    """Return movements that two neighbouring sentences or list items give as dated values."""
+    latest: dict[str, Measured] = {}
+    found: list[TrendClaim] = []
+    for claim in measured:
+        if not claim.concepts or claim.concept in known or claim.role != "measured" or claim.shape == "range":
+            continue
+        before = latest.get(claim.concept)
+        latest[claim.concept] = claim
+        if before is None or before.shape != claim.shape or not 0 < claim.sentence - before.sentence <= 2:
+            continue
+        if not ((before.time or before.old) and (claim.time or claim.old)) or before.time == claim.time:
+            continue
+        start, end = (claim, before) if claim.old and not before.old else (before, claim)
+        if moved := direction(start, end):
+            span = _cover(document, start, end)
+            found.append(TrendClaim(claim.concept, claim.concepts, moved, end.flags, start, end, span, claim.sentence))
+    return found
 
 
 def direction(start: Measured, end: Measured) -> str:
     """Return which way two values move."""
     first, last = start.values[0], end.values[0]
     if start.unit != end.unit:
-        return ""
+        converted = knowledge.convert(first, start.unit, end.unit, end.concept)
+        if converted is None:
+            return ""
+        first = converted
     if abs(last - first) * 100 <= abs(first) * FLAT:
         return "stable"
     return "rising" if last > first else "falling"
@@ -217,8 +361,10 @@ def _ends(measured: list[Measured], concepts: tuple[str, ...], sentence: int) ->
         if m.sentence == sentence
         and set(m.concepts) & set(concepts)
         and m.role in ("measured", "negated")
-        and m.shape == "one"
+        and m.shape in ("one", "pair")
     ]
+    if len({m.shape for m in values}) > 1:
+        values = [m for m in values if m.shape == "one"]
     if len(values) < 2:
         return None
     old = [m for m in values if m.old]

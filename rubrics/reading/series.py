@@ -1,0 +1,97 @@
+"""Several numbers of one concept in one sentence: which is the latest, and which order they were taken in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .claims import Measured
+from .cues import words
+from .document import Ann, Document, Sentence
+
+ARROWS = words("measure.arrows")
+WHEN = words("series.when")
+TOLD = words("series.told")
+AGAINST = frozenset(("from", "versus", "vs", "against"))
+"""The number after such a word is the older one."""
+MAX_GAP = 14
+"""Tokens between two members of a series."""
+
+
+def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> list[Measured]:
+    """Mark from–to pairs, arrow series and dated lists: all but the latest are old, and they share a series number."""
+    out = _arrows(document, claims)
+    groups: dict[tuple[str, str], list[int]] = {}
+    for index, claim in enumerate(out):
+        if claim.role == "measured" and claim.concepts:
+            groups.setdefault((claim.concept, claim.shape), []).append(index)
+    for run in groups.values():
+        if len(run) < 2 or any(out[i].series >= 0 or out[i].old for i in run):
+            continue
+        marks = [_mark(document, sentence, out[i], out, run) for i in run]
+        told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))
+        if sum(bool(mark) for mark in marks) < len(run) - 1 and not (told and len(run) >= 3):
+            continue
+        newest = run[0] if marks[0] == "now" and marks[-1] != "now" else run[-1]
+        for position in run:
+            out[position] = replace(out[position], old=position != newest, series=out[run[0]].token)
+    return out
+
+
+def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[Measured], run: list[int]) -> str:
+    """Return "now", "then" or "" for what dates a number between its neighbours of the same concept."""
+    places = sorted(claims[i].token for i in run)
+    at = places.index(claim.token)
+    left = places[at - 1] + 1 if at else sentence.start
+    right = places[at + 1] if at + 1 < len(places) else sentence.end
+    if at + 1 < len(places):  # a date before the next number belongs to it where a comma stands between
+        cut = next((i for i in range(claim.token, right) if document.tokens[i].raw in ",，;；、"), right)
+        right = cut
+    if at:
+        cut = next((i for i in range(claim.token - 1, left, -1) if document.tokens[i].raw in ",，;；、"), left)
+        left = cut
+    found = ""
+    for ann in sentence.within(left, right):
+        if ann.layer == "modifier" and ann.kind == "now":
+            return "now"
+        if (ann.layer == "time" and _dates(document, ann)) or (ann.layer == "modifier" and ann.kind == "past"):
+            found = "then"
+    return found or ("then" if any(document.tokens[i].key in WHEN for i in range(left, right)) else "")
+
+
+def _dates(document: Document, ann: Ann) -> bool:
+    """Tell a date or clock time from a duration ("at 3 h" dates, "after five minutes" does not)."""
+    before = document.tokens[ann.start - 1].key if ann.start else ""
+    after = document.tokens[ann.end].key if ann.end < len(document.tokens) else ""
+    return ann.value.unit is None or before in ("at", "on", "by", "第") or after in ("ago", "earlier", "前")
+
+
+def _arrows(document: Document, claims: list[Measured]) -> list[Measured]:
+    out = list(claims)
+    index = 0
+    while index < len(out):
+        run = [index]
+        while run[-1] + 1 < len(out) and _joined(document, out[run[-1]], out[run[-1] + 1]):
+            run.append(run[-1] + 1)
+        if len(run) > 1:
+            newest = _newest(document, out, run)
+            for position in run:
+                role = "measured" if out[position].role in ("measured", "negated") else out[position].role
+                out[position] = replace(out[position], old=position != newest, series=out[run[0]].token, role=role)
+        index = run[-1] + 1
+    return out
+
+
+def _joined(document: Document, one: Measured, other: Measured) -> bool:
+    if one.concept != other.concept or other.role != "measured" or one.role != "measured":
+        return False
+    gap = [document.tokens[i].key for i in range(one.token + 1, other.token)]
+    return len(gap) <= MAX_GAP and any(key in ARROWS or key in AGAINST for key in gap)
+
+
+def _newest(document: Document, claims: list[Measured], run: list[int]) -> int:
+    """Return which member of a series is the latest: the last, unless "to X from Y"."""
+    first, last = claims[run[0]], claims[run[-1]]
+    gap = [document.tokens[i].key for i in range(first.token, last.token)]
+    if set(gap) & AGAINST and len(run) == 2:
+        return run[0]
+    return run[-1]
