@@ -40,7 +40,7 @@ class Search:
     date_to: Instant | None = None
     """Dated things that begin before this instant (exclusive)."""
     keyword: str | None = None
-    """Words in the text of a note, report or plan, case-insensitive."""
+    """Word or phrase in the text of a note, report or plan: whole words in order, `*` for longer ones (`fulltext.py`)."""
 
 
 class Hits:
