@@ -40,7 +40,7 @@ class Search:
     date_to: Instant | None = None
     """Dated things that begin before this instant (exclusive)."""
     keyword: str | None = None
-    """Word or phrase in the text of a note, report or plan: whole words in order, `*` for longer ones (`fulltext.py`)."""
+    """Word or phrase in the text of a note, report or plan: whole words in order; `*` at its end finds longer ones."""
 
 
 class Hits:
