@@ -139,7 +139,9 @@ class Ingredients(_FromItems):
             assert run is not None
             label, group = self._item(item, tally)
             digits = "".join(mark for mark in run.start.text if mark.isdigit())
-            code = words.concept(label, words.coding(words.system("item"), item, label))
+            # what ran in is no measurement of the patient: "Phosphorus" alone would be the laboratory's
+            name = label if "ingr" in label.lower() else f"{label} (ingredient)"
+            code = words.concept(name, words.coding(words.system("item"), item, name))
             kind = category("therapy", group or "Ingredients")
             resource = observation(patient, f"icuing-{order}-{item}-{digits}", kind, code, None)
             resource["partOf"] = [_order(order)]

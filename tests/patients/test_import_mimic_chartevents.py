@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -423,3 +424,37 @@ def every_item(invented: Any) -> Overlay:
     items = [line.partition(",")[0] for line in ITEMS.splitlines()[1:]]
     chart = invented(chartevents=HEAD + "".join(row(int(item), "4", "4") for item in items), d_items=ITEMS)
     return Overlay(chart.store.chart("1").at(parse_instant("2150-03-03")))
+
+
+def test_every_item_of_the_public_dictionary_can_be_charted(invented: Any, mimic_demo: Path) -> None:
+    with gzip.open(mimic_demo / "icu" / "d_items.csv.gz", "rt", encoding="utf-8", newline="") as stream:
+        text = stream.read()
+    items = [item for item in csv.DictReader(text.splitlines()) if item["linksto"] == "chartevents"]
+    rows = "".join(
+        row(int(item["itemid"]), *(("words",) if item["param_type"] == "Text" else ("7", "7", item["unitname"])))
+        for item in items
+    )
+    chart = invented(chartevents=HEAD + rows, d_items=text)
+    made = chart.all("Observation")
+    assert len(made) == len(items) == chart.table("chartevents").kept
+    assert chart.table("chartevents").notes == {}
+    without = {
+        one["valueQuantity"]["unit"]
+        for one in made.values()
+        if "unit" in one.get("valueQuantity", {}) and "code" not in one["valueQuantity"]
+    }
+    assert without == {
+        "RPM", "cmH2O/L/seconds", "dynes*sec/cm5/m2", "dynes.sec.cm-5/m2", "mL SC", "mL/beat", "units",
+    }  # fmt: skip
+    # what the knowledge base knows by name alone is what its name says, and the item table does not deny it
+    table = words.chart_items()["items"]
+    by_name = {}
+    for one in made.values():
+        (concept,) = {found.concept for found in measurements(one)}
+        item = one["code"]["coding"][-1]["code"]
+        if concept in knowledge.labs() and concept != table.get(item, {}).get("concept"):
+            by_name[one["code"]["text"]] = concept
+    assert by_name == {
+        "APACHE II": "apache_score", "Ejection Fraction": "lvef", "SOFA Score": "sofa_score",
+        "Stool Guaiac": "stool_occult_blood", "Urine Appearance": "urine_appearance", "Urine Color": "ua_panel_color",
+    }  # fmt: skip

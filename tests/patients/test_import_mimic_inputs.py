@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wardround.patients.clock import forms
+from wardround.patients.facts import measurements
 from wardround.patients.importers import _vocabulary as words
 from wardround.patients.importers import import_mimic
 from wardround.patients.importers._mapper import PatientContext
@@ -254,7 +255,8 @@ def test_ingredients_are_known_when_all_of_it_has_run_in(invented: Any) -> None:
     }
     assert set(chart.all("Observation", "2150-03-02T09:29:59Z")) == {"icuing-600-226060-21500302080000"}
     water = chart.all("Observation", "2150-03-02T09:30:00Z")["icuing-500-220490-21500302080000"]
-    assert water["code"]["text"] == "Water"
+    assert water["code"]["text"] == "Water (ingredient)"
+    assert measurements(water)[0].concept == "water (ingredient)"
     assert water["valueQuantity"] == {"value": Decimal("90.5"), "unit": "mL", "system": words.UCUM, "code": "mL"}
     assert water["effectivePeriod"] == {"start": "2150-03-02T08:00:00Z", "end": "2150-03-02T09:30:00Z"}
     assert water["note"] == [{"text": "Rate: 60 mL/hour"}]
