@@ -178,13 +178,7 @@ class CarePlanCreate(Subject):
     activities: Annotated[OptionalLongText, Field(description="What is to be done, one activity a line.")] = None
 
 
-class StatusChange(Subject):
-    """What every change of a status takes beside id and action."""
-
-    reason: Reason = None
-
-
-class MedicationRequestUpdateStatus(StatusChange):
+class MedicationRequestUpdateStatus(Subject):
     """Arguments of MedicationRequest.update_status."""
 
     id: Annotated[
@@ -201,9 +195,10 @@ class MedicationRequestUpdateStatus(StatusChange):
             )
         ),
     ]
+    reason: Reason = None
 
 
-class ServiceRequestUpdateStatus(StatusChange):
+class ServiceRequestUpdateStatus(Subject):
     """Arguments of ServiceRequest.update_status."""
 
     id: Annotated[
@@ -215,9 +210,10 @@ class ServiceRequestUpdateStatus(StatusChange):
         BeforeValidator(one_of(ServiceAction, {"stop": "cancel", "revoke": "cancel", "discontinue": "cancel"})),
         Field(description="hold: pause it; resume: go on after a hold; complete: it was done; cancel: withdraw it."),
     ]
+    reason: Reason = None
 
 
-class FlagUpdateStatus(StatusChange):
+class FlagUpdateStatus(Subject):
     """Arguments of Flag.update_status."""
 
     id: Annotated[
@@ -229,3 +225,4 @@ class FlagUpdateStatus(StatusChange):
         BeforeValidator(one_of(FlagAction, {"resolve": "close", "inactivate": "close", "reactivate": "reopen"})),
         Field(description="close: it no longer holds; reopen: it holds again; retract: it was put there by mistake."),
     ]
+    reason: Reason = None
