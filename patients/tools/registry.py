@@ -26,7 +26,8 @@ _SPECS: Final = (
     ToolSpec(
         "Encounter.search",
         "read",
-        "List the patient's hospital stays, newest first, with their ids (hadm_id).",
+        "List the patient's hospital stays, newest first, with their ids (hadm_id), and the ICU and emergency "
+        "department stays beside them, told apart by class.",
         args.EncounterSearch,
         remembered(read.encounters),
     ),
