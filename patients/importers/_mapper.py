@@ -55,8 +55,6 @@ class PatientContext:
     subject_id: str
     stays: dict[str, Stay] = field(default_factory=dict)
     """hadm_id → stay; filled by the first mapper."""
-    icu_stays: dict[str, UnitStay] = field(default_factory=dict)
-    """stay_id → ICU stay; filled by the first mapper."""
     ed_stays: dict[str, UnitStay] = field(default_factory=dict)
     """stay_id → emergency department stay; filled by the first mapper."""
     pharmacy_orders: set[str] = field(default_factory=set)
@@ -82,13 +80,6 @@ class PatientContext:
             tally.note("stay_id is not an ED stay of this patient; kept without encounter")
             return None
         return {"reference": f"Encounter/ed-{stay_id}"}
-
-    def icu_encounter(self, stay_id: str | None, tally: Tally) -> dict[str, str] | None:
-        """Return the reference to the Encounter of an ICU stay; None, and a note, where the patient has none such."""
-        if stay_id not in self.icu_stays:
-            tally.note("stay_id is not an ICU stay of this patient; kept without encounter")
-            return None
-        return {"reference": f"Encounter/icu-{stay_id}"}
 
 
 Rows = Mapping[str, list[Row]]

@@ -116,7 +116,6 @@ def _encounters(
     tally = {name: tallies.get(name) or Tally(name) for name in ("admissions", *_WITH_STAYS)}
     icu = read_unit_stays(ICUSTAYS, rows.get("icustays", []), tally["icustays"])
     ed = read_unit_stays(EDSTAYS, rows.get("edstays", []), tally["edstays"])
-    patient.icu_stays = {name: stay for name, (stay, _) in icu.items()}
     patient.ed_stays = {name: stay for name, (stay, _) in ed.items()}
     where = read_transfers(patient, rows.get("transfers", []), tally["transfers"])
     services = read_services(patient, rows.get("services", []), tally["services"])
