@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any
+
+import orjson
 
 from .elements import (
     code_of,
@@ -21,7 +25,16 @@ from .elements import (
     text_of,
     value_of,
 )  # fmt: skip
-from .resource import Resource, dump, rank_of
+from .resource import Resource, dump, rank_of, values_at
+
+
+@cache
+def _plain_rows() -> dict[str, Mapping[str, str]]:
+    """Return the rows that are only looked up: column → paths, by type (`data/rows.json`)."""
+    table = orjson.loads(files("wardround.patients").joinpath("data/rows.json").read_bytes())
+    found: dict[str, Mapping[str, str]] = table["types"]
+    return found
+
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "Patient": ("id", "name", "sex", "birth_date", "age", "deceased", "language", "marital_status", "race"),
@@ -51,6 +64,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "Location": ("id", "name"),
     "Organization": ("id", "name"),
     "Practitioner": ("id", "name"),
+    **{kind: ("id", *columns) for kind, columns in _plain_rows().items()},
 }  # fmt: skip
 """Names of the columns of `compact_row`, by resource type."""
 
@@ -65,8 +79,27 @@ def compact_row(resource: Resource, time: str | None = None, age: int | None = N
     """
     maker = _MAKERS.get(resource["resourceType"])
     if maker is None:
-        return dump_row([resource.get("id"), time])
+        columns = _plain_rows().get(resource["resourceType"], {"time": "@time"})
+        return dump_row([resource.get("id"), *(_look(resource, paths, time) for paths in columns.values())])
     return dump_row(maker(resource, time) if age is None else _patient(resource, age))
+
+
+def _look(resource: Resource, paths: str, time: str | None) -> Any:
+    """Return the value of a column by its paths (data/rows.json says how they are written)."""
+    if paths == "@time":
+        return time
+    if paths.startswith("#"):
+        return tail(resource.get(paths[1:]))
+    for path in paths.split("|"):
+        found = [word for value in values_at(resource, path.rstrip("*")) if (word := _word(value)) not in (None, "")]
+        if found:
+            return "; ".join(dict.fromkeys(map(str, found))) if path.endswith("*") else found[0]
+    return None
+
+
+def _word(value: Any) -> Any:
+    """Return a value as a row shows it: words of what is complex, anything else as it is."""
+    return text_of(value) if isinstance(value, dict | list) else value
 
 
 def dump_row(values: Sequence[Any]) -> bytes:
