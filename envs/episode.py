@@ -370,7 +370,7 @@ class Episode:
         self._calls += (CallRecord(tool=result.tool, arguments=dict(result.arguments), ok=result.ok),)
         for key in result.resources:
             self._retrieved[key] = None
-        written = write_record(result)
+        written = write_record(result, self._context.record)
         if written is not None and written.kind == "file":
             self._files += (written,)
         elif written is not None:

@@ -8,6 +8,7 @@ from .dialogue import Dialogue, Said, interview_problems
 from .errors import DataError, UsageError, WardroundError
 from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
+from .fhir import types as resource_types
 from .fhir import validate
 from .importers import import_fhir, import_mimic
 from .inspection import Event, TypeOverview, never_visible, overview, printable, timeline
@@ -17,6 +18,7 @@ from .loading import load_charts
 from .outputs import check_output
 from .overlay import InvalidResource, Overlay
 from .query import SearchError, SearchResult, fhir_search
+from .r4 import Element, r4_elements
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
@@ -39,6 +41,7 @@ __all__ = [
     "ChartStore",
     "DataError",
     "Dialogue",
+    "Element",
     "Entry",
     "Event",
     "ExportReport",
@@ -85,6 +88,8 @@ __all__ = [
     "parse_instant",
     "parse_period",
     "printable",
+    "r4_elements",
+    "resource_types",
     "run_tool",
     "timeline",
     "validate",

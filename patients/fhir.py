@@ -90,6 +90,11 @@ def _data() -> dict[str, Any]:
     return data
 
 
+def schema_tables() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the definitions of the schema, and the tables of what it cannot say; both are shared: do not change."""
+    return _data()["definitions"], _data()["tables"]
+
+
 def types() -> tuple[str, ...]:
     """Return the resource types that can be validated and stored."""
     return tuple(_data()["types"])

@@ -200,6 +200,23 @@ class OnlyWriteCheck(Frozen):
     kind: Literal["only_write"] = "only_write"
 
 
+class StateCheck(Frozen):
+    """A predicate over what the turn wrote: new resources, new versions, workspace files; never the chart."""
+
+    kind: Literal["state"] = "state"
+    type: str | None = None
+    """Resource type whose writes are tested; None only for a predicate about files."""
+    expression: str | None = None
+    """FHIRPath of the linted subset (`fhirpath.lint`), true of a resource."""
+    predicate: str | None = None
+    """Name of a predicate of `predicates.PREDICATES`, instead of an expression."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    """Arguments of the predicate."""
+    count: Literal["one", "any", "all", "none"] = "one"
+    """How many of the turn's writes of that type must satisfy it: the single one; at least one; all, of at least one;
+    none."""
+
+
 class RetrievedCheck(Frozen):
     """At least one of these was really read in this episode. A guard.
 
@@ -247,6 +264,7 @@ Check = Annotated[
     | ClinicalScoreCheck
     | OrderCheck
     | OnlyWriteCheck
+    | StateCheck
     | RetrievedCheck
     | AnyOf
     | AllOf
@@ -334,6 +352,9 @@ class WriteRecord(Frozen):
     """A new resource, a new version of one (a change of status), or a workspace file."""
     target: dict[str, Any] = Field(default_factory=dict)
     """Of an update: what was changed, under grading names, and its new status."""
+    body: str = ""
+    """What was written, as it stands then: a resource's JSON, a file's text; "" where the source of a trace keeps none
+    (labelled rows)."""
 
     @property
     def type(self) -> str:

@@ -16,7 +16,7 @@ from .limits import limits
 from .pasted import blank_json
 from .rubric import Check, Item, TurnScore, TurnSpec, Verdict
 from .validation import PLAN_ITEM, is_guard
-from .writes import orders_in, requested_tools, write_faults
+from .writes import asks_for_writes, requested_tools, write_faults
 
 Scoring = Literal["wardround", "paper"]
 Plan = Literal["item", "zero", "off"]
@@ -127,7 +127,7 @@ def _fail_writes(
         return
     notes.extend(faults)
     for item in spec.rubric:
-        if any(orders_in(item.check)):
+        if asks_for_writes(item.check):
             settled[item.id] = _failed(settled[item.id], faults[0])
 
 

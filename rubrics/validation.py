@@ -10,7 +10,9 @@ from wardround.rubrics.orders import order_problems
 from wardround.rubrics.reading import read
 
 from .evidence import TurnTrace
-from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, Not, TurnSpec
+from .fhirpath import lint
+from .predicates import PREDICATES, predicate_problems
+from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, Not, StateCheck, TurnSpec
 from .writes import orders_in, requested_tools
 
 PLAN_ITEM = "plan_completed"
@@ -35,8 +37,8 @@ def validate_spec(spec: TurnSpec) -> list[str]:
     if not any(not is_guard(item.check) for item in spec.rubric):
         problems.append("rubric: no affirmative item, so nothing can be earned; add one that states, advises or orders")
     problems.extend(_orders(spec))
-    problems.extend(unknown := _scores(spec))
-    if not unknown:  # a check of a score that does not exist cannot be judged at all
+    problems.extend(unknown := [*_scores(spec), *_states(spec)])
+    if not unknown:  # a check of a score or state that does not exist cannot be judged at all
         problems.extend(_silence(spec))
     return problems
 
@@ -134,6 +136,30 @@ def _score_problems(check: Check) -> list[str]:
     ):
         problems.append(f"score `{score.id}` is not measured in `{unit}`; leave `unit` out or give `{score.unit}`")
     return problems
+
+
+def _states(spec: TurnSpec) -> list[str]:
+    return [f"item `{item.id}`: {problem}" for item in spec.rubric for problem in _state_problems(item.check)]
+
+
+def _state_problems(check: Check) -> list[str]:
+    """Return why a state check, composed ones included, cannot be judged."""
+    if isinstance(check, AnyOf | AllOf):
+        return [problem for member in check.checks for problem in _state_problems(member)]
+    if isinstance(check, Not):
+        return _state_problems(check.check)
+    if not isinstance(check, StateCheck):
+        return []
+    if (check.expression is None) == (check.predicate is None):
+        return ["a state has either an `expression` or a `predicate`; give one"]
+    if check.predicate is not None:
+        problems = predicate_problems(check.predicate, check.arguments)
+        if not problems and (PREDICATES[check.predicate].about == "resource") != (check.type is not None):
+            problems = [f"predicate `{check.predicate}` is about a {PREDICATES[check.predicate].about}; mend `type`"]
+        return problems
+    if check.type is None:
+        return ["an `expression` is about resources of a type; give `type`"]
+    return [f"expression {problem}" for problem in lint(check.expression or "", check.type)]
 
 
 def _silence(spec: TurnSpec) -> list[str]:

@@ -18,9 +18,9 @@ from wardround.patients import (
     parse_instant,
     run_tool,
 )
-from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnTrace, write_record
+from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnTrace, WriteRecord, write_record
 
-from .session import Session, Turn
+from .session import GoldCall, Session, Turn
 
 PREPARE = "prepare_to_answer"
 
@@ -61,8 +61,7 @@ def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "e
     evidence = Evidence()
     for turn in session.turns:
         calls = turn.gold.calls if turn.gold is not None else ()
-        results = tuple(run_tool(context, ToolCall(call.tool, call.arguments), session.tools) for call in calls)
-        written = [record for one in results if (record := write_record(one)) is not None]
+        results, written = _run(context, calls, session.tools)
         evidence = evidence.extended(_bodies(results, snapshot), _replies(results))
         trace = TurnTrace(
             language=language,
@@ -73,6 +72,19 @@ def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "e
             planned=bool(results) and results[-1].tool == PREPARE and results[-1].ok,
         )
         yield GoldTurn(turn, results, trace)
+
+
+def _run(
+    context: ToolContext, calls: tuple[GoldCall, ...], allowed: tuple[str, ...] | None
+) -> tuple[tuple[ToolResult, ...], list[WriteRecord]]:
+    """Run calls in order; what each wrote is noted at once, before a later one can change it."""
+    results, written = [], []
+    for call in calls:
+        result = run_tool(context, ToolCall(call.tool, call.arguments), allowed)
+        results.append(result)
+        if (record := write_record(result, context.record)) is not None:
+            written.append(record)
+    return tuple(results), written
 
 
 def _bodies(results: tuple[ToolResult, ...], snapshot: Snapshot) -> dict[str, bytes]:

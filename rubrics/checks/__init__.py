@@ -30,6 +30,7 @@ _MODULES = {
     "clinical_score": "clinical_score",
     "order": "order",
     "only_write": "only_write",
+    "state": "state",
     "retrieved": "retrieved",
 }
 _COMPOSED = {"any_of": "any_of", "all_of": "all_of", "not": "not_"}
