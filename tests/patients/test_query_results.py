@@ -137,6 +137,11 @@ def test_sort(ward: Snapshot) -> None:
     assert ids(fhir_search(ward, "Observation", "").matches)[0] == "k0"  # newest first
 
 
+def test_what_has_no_value_comes_last_ties_by_id(ward: Snapshot) -> None:
+    for sort in ("value-string", "-value-string", "component-code", "-value-string,value-date"):
+        assert ids(fhir_search(ward, "Observation", f"_sort={sort}").matches) == ["c0", "c1", "c2", "c3", "c4", "k0"]
+
+
 def test_periods_sort_by_start_up_and_by_end_down() -> None:
     builder = ChartBuilder("p")
     builder.encounter("long", "IMP", "2180-01-01T00:00:00Z", "2180-04-01T00:00:00Z")
@@ -164,6 +169,8 @@ def test_includes(ward: Snapshot) -> None:
         ward, "Observation", "_count=1&_include=Observation:encounter&_include:iterate=Encounter:subject"
     )
     assert [entry.key for entry in iterated.included] == ["Encounter/stay", "Patient/p"]
+    once = fhir_search(ward, "Observation", "_count=1&_include=Observation:encounter&_include=Encounter:subject")
+    assert [entry.key for entry in once.included] == ["Encounter/stay"]
     every = fhir_search(ward, "MedicationRequest", "_include=*")
     assert {entry.key for entry in every.included} == {"Encounter/stay", "Patient/p"}
     target = fhir_search(ward, "Observation", "_include=Observation:subject:Group")

@@ -192,6 +192,19 @@ def test_partial_dates_are_intervals() -> None:
         assert (ask(chart, f"Patient?birthdate={query}") == ["m"]) is hit, query
 
 
+def test_spans_that_only_touch() -> None:
+    chart = record(
+        {"resourceType": "Patient", "id": "y79", "birthDate": "1979"},
+        {"resourceType": "Patient", "id": "y80", "birthDate": "1980"},
+        {"resourceType": "Patient", "id": "y81", "birthDate": "1981"},
+    )
+    for query, hits in {
+        "le1980": ["y79", "y80"], "lt1980": ["y79"], "ge1980": ["y80", "y81"], "gt1980": ["y81"], "sa1980": ["y81"],
+        "eb1980": ["y79"], "1980": ["y80"], "ne1980": ["y79", "y81"],
+    }.items():  # fmt: skip
+        assert ask(chart, f"Patient?birthdate={query}") == hits, query
+
+
 def test_periods_may_be_open() -> None:
     chart = record(
         {"resourceType": "Encounter", "id": "open", "period": {"start": "2180-05-06T10:00:00Z"}},
@@ -245,6 +258,10 @@ def test_ap_is_a_tenth_of_the_way_from_the_episodes_now() -> None:
     assert ask(chart, "Observation?date=ap2179-05-07") == []
     assert ask(chart, "Observation?date=ap2180-02-01") == []
     assert ask(chart, "Observation?date=ap2180-04-22") == ["far"]
+    year = record(
+        observation("before", effectiveDateTime="2179-12-10"), observation("on", effectiveDateTime="2179-12-25")
+    )
+    assert ask(year, "Observation?date=ap2180") == ["on"]  # 127 days from its start to now: 12 to either side
     later = chart.chart.at(parse_instant("2181-05-07"))
     assert ask(later, "Observation?date=ap2180-04-28") == ["far", "near"]
 
@@ -305,6 +322,7 @@ def test_values_with_a_comparator_are_open_ranges() -> None:
     assert ask(chart, "Observation?value-quantity=gt7&value-quantity=lt9") == []
     assert ask(chart, "Observation?value-quantity=eb0.3") == ["lt0.3"]
     assert ask(chart, "Observation?value-quantity=sa1000") == ["gt1000"]
+    assert ask(chart, "Observation?value-quantity=le1000&value-quantity=gt999") == ["gte9"]
 
 
 def test_units() -> None:
@@ -373,6 +391,9 @@ def test_references() -> None:
     assert ask(chart, "Observation?subject=Patient/1", base) == local
     assert ask(chart, "Observation?patient=Patient/1", base) == local == ask(chart, "Observation?patient=1", base)
     assert ask(chart, "Observation?subject:Patient=1", base) == local
+    assert ask(chart, "Observation?subject:Patient=Patient/1", base) == local
+    assert ask(chart, "Observation?subject:Patient=Group/1", base) == []
+    assert ask(chart, "Observation?subject:Group=Group/1", base) == ["group"]
     assert ask(chart, f"Observation?subject={base}/Patient/1", base) == local
     assert ask(chart, "Observation?subject=Patient/1/_history/9", base) == local
     assert ask(chart, "Observation?subject=http://other/Patient/1", base) == ["foreign"]
@@ -553,6 +574,17 @@ def test_hidden_types_and_sections_are_not_found() -> None:
     assert ask(cut, "Observation?") == [] and ask(plain, "Observation?") == ["o"]
     assert b"http://p" not in fhir_search(cut, "DocumentReference").bundle()
     assert [entry.id for entry in fhir_search(cut, "DocumentReference", "_sort=location").matches] == ["note"]
+
+
+def test_chains_see_the_newest_version_only() -> None:
+    overlay = Overlay(chained())
+    overlay.update("Patient/1", {"name": [{"family": "Berg"}]})
+    assert ask(overlay, "Observation?subject:Patient.name=lind") == []
+    assert ask(overlay, "Observation?subject:Patient.name=berg") == ["m", "p1"]
+    moved = {"subject": to("Patient/other"), "hasMember": None}
+    overlay.update("Observation/p1", moved, valid=True)
+    assert ask(overlay, "Patient?_has:Observation:patient:code=2160-0") == []
+    assert ask(overlay, "Observation?_has:Observation:has-member:code=2160-0") == []
 
 
 def test_writes_are_found_at_once_and_new_versions_hide_old_ones() -> None:
