@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,7 +30,34 @@ def checked(source: Path, out: Path) -> ImportReport:
 def back_again(out: Path, tmp_path: Path) -> bool:
     with ChartStore.open(out) as store:
         export_ndjson(store, tmp_path / "ndjson")
-        return import_fhir(tmp_path / "ndjson", tmp_path / "again.sqlite", licence="test").store_hash == store.hash
+        again = import_fhir(tmp_path / "ndjson", tmp_path / "again.sqlite", licence="test")
+        mixed = shuffled(lines_of(tmp_path / "ndjson"), tmp_path / "mixed", 5)
+        other = import_fhir(mixed, tmp_path / "other.sqlite", licence="test")
+        assert again.refused == other.refused == again.invalid == other.invalid == 0
+        return again.store_hash == other.store_hash == store.hash
+
+
+def shuffled(lines: list[bytes], folder: Path, seed: int) -> Path:
+    """Write lines in another order, over files that are plain or gz and named for nothing."""
+    mixed = list(lines)
+    random.Random(seed).shuffle(mixed)
+    folder.mkdir()
+    for number in range(7):
+        text = b"\n".join(mixed[number::7])
+        if number % 2:
+            (folder / f"part{number}.ndjson.gz").write_bytes(gzip.compress(text, compresslevel=1))
+        else:
+            (folder / f"part{number}.jsonl").write_bytes(text)
+    return folder
+
+
+def lines_of(folder: Path) -> list[bytes]:
+    found: list[bytes] = []
+    for path in sorted(folder.iterdir()):
+        if ".ndjson" in path.name:
+            raw = path.read_bytes()
+            found += (gzip.decompress(raw) if path.suffix == ".gz" else raw).splitlines()
+    return found
 
 
 def test_synthea_bundles(shared: Path, tmp_path: Path) -> None:
@@ -47,7 +76,6 @@ def test_synthea_bundles(shared: Path, tmp_path: Path) -> None:
     }
     assert {kind: report.resources[kind] for kind in wanted} == wanted
     assert {one.reason for table in report.tables for one in table.refused} == {"a copy of a resource that is kept"}
-    assert back_again(tmp_path / "a.sqlite", tmp_path)
 
 
 def test_synthea_notes(shared: Path, tmp_path: Path) -> None:
@@ -58,7 +86,6 @@ def test_synthea_notes(shared: Path, tmp_path: Path) -> None:
     with ChartStore.open(tmp_path / "a.sqlite") as store:
         found = [store.chart(one).at(parse_instant("2200")) for one in store.patients()]
         assert all(one.search(Search("DocumentReference", keyword="chief complaint")).total for one in found)
-    assert back_again(tmp_path / "a.sqlite", tmp_path)
 
 
 def test_us_core_is_mended_and_kept_whole(shared: Path, tmp_path: Path) -> None:
@@ -71,6 +98,16 @@ def test_us_core_is_mended_and_kept_whole(shared: Path, tmp_path: Path) -> None:
     assert back_again(tmp_path / "a.sqlite", tmp_path)
 
 
+@pytest.mark.external
+@pytest.mark.parametrize("name", ["synthea", "synthea-notes"])
+def test_every_source_comes_back_in_any_order_and_over_any_files(shared: Path, tmp_path: Path, name: str) -> None:
+    report = checked(folder(shared, name), tmp_path / "a.sqlite")
+    if lines := lines_of(folder(shared, name)):  # bundles are no lines: their urn:uuid names hold inside them only
+        mixed = shuffled(lines, tmp_path / "source", 7)
+        assert checked(mixed, tmp_path / "b.sqlite").store_hash == report.store_hash
+    assert back_again(tmp_path / "a.sqlite", tmp_path)
+
+
 @pytest.fixture(scope="module")
 def mimic_on_fhir(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ImportReport, Path]]:
     out = tmp_path_factory.mktemp("mimic-fhir") / "charts.sqlite"
@@ -78,7 +115,7 @@ def mimic_on_fhir(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.external
-def test_mimic_on_fhir(mimic_on_fhir: tuple[ImportReport, Path], tmp_path: Path) -> None:
+def test_mimic_on_fhir(mimic_on_fhir: tuple[ImportReport, Path], shared: Path, tmp_path: Path) -> None:
     report, out = mimic_on_fhir
     assert report.patients == 74 and report.invalid == 0 and sum(table.read for table in report.tables) == 116_947
     wanted = {"Condition": 4050, "Encounter": 494, "MedicationRequest": 13396, "MedicationAdministration": 42978}
@@ -89,4 +126,7 @@ def test_mimic_on_fhir(mimic_on_fhir: tuple[ImportReport, Path], tmp_path: Path)
         assert all("medicationReference" not in one for one in snapshot.resources("MedicationRequest"))
         names = {one["medicationCodeableConcept"].get("text") for one in snapshot.resources("MedicationRequest")}
         assert None not in names and len(names) > 20
+    assert {one.reason for table in report.tables for one in table.refused} == {"no chart refers to it"}
+    mixed = shuffled(lines_of(folder(shared, "mimic-iv-fhir-demo")), tmp_path / "source", 3)
+    assert checked(mixed, tmp_path / "mixed.sqlite").store_hash == report.store_hash
     assert back_again(out, tmp_path)
