@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
-from wardround.rubrics.reading.annotate import State
+from wardround.rubrics.reading.annotate import State, implied_by
 from wardround.rubrics.reading.cues import words as word_list
+from wardround.rubrics.reading.status import side_of
 
 from .advice import CLOSE
 from .amounts import same_number
@@ -65,6 +66,8 @@ def parse(text: str) -> Phrase:
         word = "" if covered[index] else word_of(token)
         if word and word not in words and token.key not in TIMES:
             words.append(word)
+    if not (names or acts or values or states or events or words):
+        words = list(dict.fromkeys(filter(None, map(word_of, document.tokens))))  # "falls" is a word of movement too
     bare = () if acts else tuple(dict.fromkeys(a.act for a in reading.advice if not a.targets))[:1]
     return Phrase(_distinct(names), acts, bare, values, states, frozenset(events), negated, tuple(words))
 
@@ -112,13 +115,15 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
     return words_found(phrase.words, reading, spans)
 
 
-def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]]) -> bool:
-    """Tell whether enough of the words stand in the spans: all of up to two, two thirds of more."""
+def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]], *, whole: bool = False) -> bool:
+    """Tell whether enough of the words stand in the spans: all of up to two, two thirds of more; `whole`: all."""
     if not words:
         return True
     tokens = reading.document.tokens
     there = {word_of(tokens[i]) for start, end in spans for i in range(start, end)}
     hits = sum(word in there for word in words)
+    if whole:
+        return hits == len(words)
     if len(words) >= 4 and all("一" <= word[0] <= "鿿" for word in words):
         return hits * 2 >= len(words)
     return hits == len(words) if len(words) <= 2 else hits * 3 >= len(words) * 2
@@ -165,5 +170,20 @@ def _named(ids: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]],
             return True
     for state in reading.states:
         if _inside(state.token, spans) and state.implied and state.concept in ids and not state.flags.negated:
+            return True
+    return _measured(ids, reading, spans)
+
+
+def _measured(ids: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]]) -> bool:
+    """Tell whether a diagnosis that is a state of a measurement is said by that state, or by its number."""
+    meant = implied_by(ids)
+    if meant is None:
+        return False
+    for state in reading.states:
+        if _inside(state.token, spans) and meant.concept in state.concepts and not state.flags.negated:
+            return state.status == meant.status
+    for value in reading.values:
+        same = meant.concept in value.concepts or any(is_a((one,), (meant.concept,)) for one in value.concepts)
+        if same and _inside(value.token, spans) and value.role == "measured" and side_of(value) == meant.status:
             return True
     return False

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext
-from .matching import is_a, unread, verdict
+from .matching import is_a, unread, verdict, words_of
 from .phrases import Phrase, found, parse, words_found
 
 Spans = list[tuple[int, int]]
+GUESSES = tuple(sorted(words("reports.guesses")))
+REFUSALS = words("reports.refusals")
+QUOTES = "\"'”“"
 
 
 def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -24,10 +30,11 @@ def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdi
     reasons = [parse(part) for part in parts(check.reason)] if check.reason else []
     told: Spans = []
     for spans in regions:
-        if not _told(concept, reading, spans, check.polarity):
+        if not _told(concept, reading, spans, check.polarity) and not _in_words(check, concept, reading, spans):
             continue
         told = told or spans
-        if all(_reason(concept, reason, reading, spans) for reason in reasons):
+        own = _without_guess(reading, spans)
+        if all(_reason(concept, reason, reading, own) for reason in reasons):
             span = reading.document.span(spans[0][0], spans[-1][1])
             return verdict(context, True, f"`{check.concept}` is given as the patient's words", (span,))
     if told:
@@ -36,6 +43,32 @@ def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdi
             context, False, f"the patient's reason `{check.reason}` for `{check.concept}` is missing", (span,)
         )
     return verdict(context, False, f"`{check.concept}` is not given as the patient's words")
+
+
+def _in_words(check: ReportsCheck, concept: Phrase, reading: Reading, spans: Spans) -> bool:
+    """Tell whether the concept's own words stand in the patient's account though the name is put otherwise."""
+    if concept.events or check.polarity == "absent" or len(words_of(check.concept)) < 2:
+        return False
+    negated = any(
+        mod.kind in ("neg", "neg_back")
+        for start, end in spans
+        for mod in reading.document.sentence_of(start).within(start, end, "modifier")
+    )
+    return not negated and words_found(words_of(check.concept), reading, spans, whole=True)
+
+
+def _without_guess(reading: Reading, spans: Spans) -> Spans:
+    """Cut each span where the answer begins to guess ("估计是 …", "probably because …")."""
+    document = reading.document
+    cut = []
+    for start, end in spans:
+        text = document.text(start, end).lower()
+        places = [at for word in GUESSES if (at := text.find(word)) >= 0]
+        if places:
+            offset = document.tokens[start].start + min(places)
+            end = max(start + 1, min(end, document.token_at(offset)))
+        cut.append((start, end))
+    return cut
 
 
 def parts(reason: str) -> list[str]:
@@ -59,6 +92,9 @@ def patient_regions(reading: Reading) -> list[Spans]:
         mine = [s for s in sources if s.kind == "patient"]
         if mine:
             spans = _region(reading, sentence, sources, mine)
+            if number and _only_attributes(reading, sentence, mine):
+                before = document.sentences[number - 1]
+                spans.insert(0, (before.start, before.end))
             regions.append(spans)
             open_region = spans
             continue
@@ -67,6 +103,17 @@ def patient_regions(reading: Reading) -> list[Spans]:
         else:
             open_region = None
     return regions
+
+
+def _only_attributes(reading: Reading, sentence: Sentence, mine: list[Ann]) -> bool:
+    """Tell whether a sentence says no more than whose words the quotation before it is."""
+    tokens = reading.document.tokens
+    rest = [t for t in tokens[sentence.start : sentence.end] if t.kind in "wcn"]
+    covered = sum(ann.end - ann.start for ann in mine)
+    quoted = sentence.start > 0 and any(
+        t.raw in QUOTES for t in tokens[max(0, sentence.start - 2) : sentence.start + 1]
+    )
+    return quoted and len(rest) - covered <= 4
 
 
 def _region(reading: Reading, sentence: Sentence, sources: list[Ann], mine: list[Ann]) -> Spans:
@@ -114,7 +161,8 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
             if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))
         ]
         if polarity == "absent":
-            hits = [n for n in hits if n.flags.negated]
+            refused = _refused(reading, spans)
+            hits = [n for n in hits if n.flags.negated or refused]
         elif not concept.negated and not concept.events & {"stop", "miss"}:
             hits = [n for n in hits if not n.flags.negated or n.polarity == "present"]
         if not hits:
@@ -122,6 +170,18 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
     if not concept.names and not concept.words and not concept.events:
         return False
     return words_found(concept.words, reading, spans)
+
+
+def _refused(reading: Reading, spans: Spans) -> bool:
+    """Tell whether the patient's answer is a bare no ("Asked about chest pain, he said no")."""
+    for start, end in spans:
+        sources = [s for s in reading.document.sentence_of(start).within(start, end, "source") if s.kind == "patient"]
+        for source in sources:
+            text = reading.document.text(source.end, end).lower().strip(" .。,，:：\"'")
+            first = re.split(r"[,，;；。.]", text, maxsplit=1)[0].strip()
+            if first in REFUSALS:
+                return True
+    return False
 
 
 def _event(event: str, concept: Phrase, reading: Reading, spans: Spans) -> bool:

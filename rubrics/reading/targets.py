@@ -46,8 +46,10 @@ class Targets:
     def _fit(self, ann: Ann, act: str) -> bool:
         value: Named = ann.value
         if act in DRUG_ACTS:
-            return value.drug or (
-                bool(value.kinds & {"procedure", "finding", "service"}) and act in ("start", "stop", "hold", "continue")
+            return (
+                value.drug
+                or (bool(value.kinds & {"procedure", "service"}) and act in ("start", "stop", "hold", "continue"))
+                or ("finding" in value.kinds and act in ("stop", "hold", "continue"))
             )
         if act == "refer":
             return "service" in value.kinds

@@ -1,0 +1,251 @@
+"""Which words link a claim with a reason, and the spans of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.cues import words
+from wardround.rubrics.reading.document import Ann, Sentence
+
+Spans = list[tuple[int, int]]
+WRAPPED = words("because.wrapped")
+SUBJECTS = words("because.subjects")
+REJECTING = frozenset(
+    (("rather", "than"), ("instead", "of"), ("as", "opposed"), ("and", "not"), ("而", "非"), ("并", "非"), ("而", "不"))
+)
+"""Two words that open what a reason rejects."""
+CORRECTING = frozenset(
+    (("而", "是"), ("it", "is"), ("but", "to"), ("but", "because"), ("but", "rather"), ("but", "due"))
+)
+"""Two words that open the true cause after a rejected one."""
+
+
+def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
+    """Yield each link with the token spans of what is claimed and of why."""
+    document = reading.document
+    for number, sentence in enumerate(document.sentences):
+        scopes = reading.scopes[number]
+        for ann in sentence.of("link"):
+            if ann.kind in ("not", "pseudo") or scopes.conditional(ann.start):
+                continue
+            if _denied(reading, sentence, ann):
+                pair = _corrected(reading, sentence, ann)
+            else:
+                pair = _READERS[ann.kind](reading, number, sentence, ann)
+            if pair is not None:
+                claims, reasons = pair
+                yield ann, claims, [_kept(reading, span) for span in reasons]
+        if (pair := _opening_with(reading, sentence)) is not None:
+            yield Ann(sentence.start, sentence.start + 1, "link", "because"), *pair
+
+
+def _kept(reading: Reading, span: tuple[int, int]) -> tuple[int, int]:
+    """Cut what a reason rejects ("due to heart failure rather than sertraline")."""
+    start, end = span
+    tokens = reading.document.tokens
+    for at in range(start, end):
+        two = (tokens[at].key, tokens[at + 1].key if at + 1 < end else "")
+        if two in REJECTING or (tokens[at].raw in ",，、" and at + 1 < end and tokens[at + 1].key == "not"):
+            return start, at
+    return start, end
+
+
+def _corrected(reading: Reading, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    """As in "not because of A; it is B", "不是A造成的，而是B": the cause that replaces a rejected one."""
+    tokens = reading.document.tokens
+    for at in range(min(ann.start, ann.end), sentence.end - 1):
+        if (tokens[at].key, tokens[at + 1].key) in CORRECTING and at >= ann.start:
+            begin = next(
+                (i for i in range(sentence.start, ann.start) if tokens[i].key in ("不", "并", "非")), ann.start
+            )
+            return [(sentence.start, max(begin, sentence.start + 1))], [(at + 2, sentence.end)]
+    return None
+
+
+def _opening_with(reading: Reading, sentence: Sentence) -> tuple[Spans, Spans] | None:
+    """As in "With trimethoprim on board, the hyperkalemia …", "Between A and B, the CT has to wait"."""
+    if reading.document.tokens[sentence.start].key not in ("with", "between") or sentence.question:
+        return None
+    end = _clause_end(reading, sentence, sentence.start)
+    return ([(end, sentence.end)], [(sentence.start + 1, end)]) if end < sentence.end else None
+
+
+def _accused(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans]:
+    """As in "Stop ibuprofen: it has given him …": what "it" did is the reason for the act before."""
+    return [(sentence.start, ann.start)], [(ann.end, sentence.end)]
+
+
+def _swap(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    """As in "I blame sertraline for the hyponatremia": the reason first, the claim after "for"."""
+    tokens = reading.document.tokens
+    turn = next((i for i in range(ann.end, sentence.end) if tokens[i].key == "for"), None)
+    return None if turn is None else ([(turn + 1, sentence.end)], [(ann.end, turn)])
+
+
+def _cause_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    """As in "the culprit for A is B", "B is the cause of A"; "B是A的原因"."""
+    tokens = reading.document.tokens
+    if tokens[ann.start].kind == "c":
+        if ann.end < sentence.end and tokens[ann.end].raw in "是为：:":
+            return [(sentence.start, ann.start)], [(ann.end + 1, sentence.end)]
+        turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw == "是"), None)
+        return None if turn is None else ([(turn + 1, ann.start)], [(sentence.start, turn)])
+    before = [tokens[i].key for i in range(max(sentence.start, ann.start - 3), ann.start)]
+    if set(before) & {"is", "was", "are", "as", "remains"}:
+        return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
+    turn = next(
+        (i for i in range(ann.end, sentence.end) if tokens[i].key in ("is", "was", "remains", ":", "are")), None
+    )
+    return None if turn is None else ([(ann.end, turn)], [(turn + 1, sentence.end)])
+
+
+def _denied(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
+    tokens = reading.document.tokens
+    before = [tokens[i].key for i in range(max(sentence.start, ann.start - 2), ann.start)]
+    wrapped = any(word in reading.document.text(ann.start, ann.end) for word in WRAPPED)
+    if wrapped and any(
+        (tokens[i].key, tokens[i + 1].key) in (("不", "是"), ("并", "非"), ("非", "由"))
+        for i in range(max(sentence.start, ann.start - 10), ann.start - 1)
+    ):
+        return True
+    if any(key in ("not", "n't", "isn't", "不", "非", "无", "未") for key in before):
+        return "而" not in before
+    return any(other.kind == "not" and other.start <= ann.start < other.end for other in sentence.of("link"))
+
+
+def _clause_start(reading: Reading, sentence: Sentence, at: int) -> int:
+    clause = reading.document.clause
+    while at > sentence.start and clause[at - 1] == clause[at]:
+        at -= 1
+    return at
+
+
+def _clause_end(reading: Reading, sentence: Sentence, at: int) -> int:
+    """Return the end of the clause and of what a list adds to it."""
+    clause = reading.document.clause
+    end = at
+    while end < sentence.end and clause[end] == clause[at]:
+        end += 1
+    return end
+
+
+def _previous(reading: Reading, number: int) -> Spans:
+    if number == 0:
+        return []
+    before = reading.document.sentences[number - 1]
+    return [(before.start, before.end)]
+
+
+def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    tokens = reading.document.tokens
+    start = _clause_start(reading, sentence, ann.start)
+    opening = ann.start == start or (
+        ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
+    )
+    if opening and tokens[ann.start].key not in ("for", "from", "为", "系"):
+        end = _clause_end(reading, sentence, ann.start)
+        turn = next((i for i in range(ann.end, end) if tokens[i].raw == "而" and tokens[i].kind == "c"), None)
+        if turn is not None:
+            return [(turn + 1, sentence.end)], [(ann.end, turn)]
+        if not _follows_claim(reading, sentence, ann):
+            turn = _advice_start(reading, sentence, ann)
+            if turn is not None and (turn > end or end >= sentence.end):
+                return [(turn, sentence.end)], [(ann.end, turn)]
+            if end < sentence.end:
+                return [(end, sentence.end)], [(ann.end, end)]
+    reasons = (ann.end, _reason_end(reading, sentence, ann))
+    turn = next((i for i in range(ann.end, reasons[1]) if tokens[i].raw == "而" and tokens[i].kind == "c"), None)
+    if turn is not None and tokens[ann.start].raw in "因由":
+        return [(turn + 1, sentence.end)], [(ann.end, turn)]
+    after = [(reasons[1], sentence.end)] if tokens[ann.start].kind == "c" and tokens[ann.start].raw in "因由" else []
+    if (
+        after
+        and ann.start - start <= 8
+        and not any(a.layer == "act" for a in sentence.within(sentence.start, ann.start))
+    ):
+        return [(sentence.start, ann.start), (ann.end, sentence.end)], [(ann.end, sentence.end)]
+    claims = [(_claim_start(sentence, ann), ann.start)]
+    if ann.start == sentence.start:
+        claims = _previous(reading, number)
+    return claims, [reasons]
+
+
+def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
+    """Return where the advice after an opening reason begins, its subject included ("… I would stop")."""
+    document = reading.document
+    number = reading.document.sentences.index(sentence)
+    acts = [a for a in reading.advice if a.sentence == number and a.token >= ann.end and a.targets and a.advised]
+    if not acts:
+        return None
+    at = min(min(a.token, a.end) for a in acts)
+    start = _clause_start(reading, sentence, at)
+    if start > ann.end:
+        return start
+    while at > ann.end + 1 and document.tokens[at - 1].key in SUBJECTS:
+        at -= 1
+    return at
+
+
+def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
+    """As in "Avoid NSAIDs, as they …": the clause before is the claim."""
+    return ann.start > sentence.start and any(
+        a.layer in ("act", "concept") for a in sentence.within(sentence.start, ann.start)
+    )
+
+
+def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
+    """The reason ends at the next link, or where a later clause advises something."""
+    clause = reading.document.clause
+    limit = sentence.end
+    for other in sentence.of("link"):
+        new = other.kind != "so" or clause[other.start - 1] != clause[other.start]
+        if other.start >= ann.end and other.kind in ("because", "so", "not") and new:
+            limit = other.start
+            break
+    for act in sentence.within(ann.end, limit, "act"):
+        if clause[act.start] != clause[ann.end - 1] and act.kind != "none":
+            start = _clause_start(reading, sentence, act.start)
+            return max(start, ann.end + 1) if start > ann.end else limit
+    return limit
+
+
+def _claim_start(sentence: Sentence, ann: Ann) -> int:
+    """The claim begins after the previous link of the sentence."""
+    start = sentence.start
+    for other in sentence.of("link"):
+        if other.end <= ann.start and other.kind == "because":
+            start = other.end
+    return start
+
+
+def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    document = reading.document
+    text = document.text(ann.start, ann.end)
+    start = _clause_start(reading, sentence, ann.start)
+    if text[0] in "与和跟" and text[-1] in "关因" and ann.end - ann.start > 3:
+        return [(sentence.start, ann.start)], [(ann.start + 1, ann.end - 2)]
+    if any(word in text for word in WRAPPED):
+        if (ann.end < sentence.end and document.tokens[ann.end].raw == "的") or (text.endswith("的") and text != "的"):
+            if ann.end + 1 < sentence.end and document.clause[ann.end] == document.clause[ann.start]:
+                return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
+        begin = next(
+            (i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in "与和由因是系乃"), start
+        )
+        return [(sentence.start, begin), *_previous_if(reading, number, begin, sentence)], [(begin, ann.start)]
+    claims = [(ann.end, sentence.end)]
+    if start > sentence.start and document.tokens[ann.start].kind == "c" and ann.start > start:
+        return [(start, ann.start), *claims], [(sentence.start, start), *_previous(reading, number)]
+    reasons = [(sentence.start, ann.start)]
+    if ann.start - sentence.start <= 1 or (document.tokens[ann.start].kind == "c" and start == sentence.start):
+        reasons += _previous(reading, number)
+        if ann.start > start:
+            claims.append((start, ann.start))
+    return claims, reasons
+
+
+def _previous_if(reading: Reading, number: int, begin: int, sentence: Sentence) -> Spans:
+    return _previous(reading, number) if begin - sentence.start <= 1 else []
+
+
+_READERS = {"because": _because, "so": _so, "swap": _swap, "accused": _accused, "cause_of": _cause_of}
