@@ -185,11 +185,11 @@ def _entries(bundle: dict[str, Any], place: Place) -> Iterator[Found]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise DataError(f"{_where(place)}: `entry` of the Bundle is not an array of objects; export it again")
     local = _local_keys(entries)
+    gone = _gone(bundle, entries)
     for number, entry in enumerate(entries, 1):
         here = place._replace(entry=number)
         url = entry.get("fullUrl") if isinstance(entry.get("fullUrl"), str) else None
         resource = entry.get("resource")
-        request = entry.get("request")
         if resource is None:
             yield Found(None, here, url, "a bundle entry without a resource")
             continue
@@ -197,8 +197,32 @@ def _entries(bundle: dict[str, Any], place: Place) -> Iterator[Found]:
             if found.resource is not None:
                 for reference in references(found.resource):
                     reference["reference"] = local.get(reference["reference"], reference["reference"])
-            deleted = isinstance(request, dict) and request.get("method") == "DELETE"
+            deleted = _method(entry) == "DELETE" or _key(entry) in gone
             yield found._replace(reason="deleted by its bundle") if deleted else found
+
+
+def _method(entry: dict[str, Any]) -> object:
+    request = entry.get("request")
+    return request.get("method") if isinstance(request, dict) else None
+
+
+def _key(entry: dict[str, Any]) -> str:
+    """Return `Type/id` of what an entry is about: of its resource, else of its request."""
+    resource, request = entry.get("resource"), entry.get("request")
+    if isinstance(resource, dict):
+        return f"{resource.get('resourceType')}/{resource.get('id')}"
+    url = request.get("url") if isinstance(request, dict) else None
+    return url if isinstance(url, str) else ""
+
+
+def _gone(bundle: dict[str, Any], entries: list[dict[str, Any]]) -> frozenset[str]:
+    """Return what a history ends with deleting: its entries are newest first, so the first of a resource decides."""
+    if bundle.get("type") != "history":
+        return frozenset()
+    last: dict[str, object] = {}
+    for entry in entries:
+        last.setdefault(_key(entry), _method(entry))
+    return frozenset(key for key, method in last.items() if method == "DELETE")
 
 
 def _local_keys(entries: list[dict[str, Any]]) -> dict[str, str]:

@@ -95,6 +95,26 @@ def test_bundle_entries_without_a_resource_are_counted(tmp_path: Path) -> None:
     assert example == {"file": "a.json", "line": 1, "entry": 4, "text": "Observation/"}
 
 
+def test_a_history_that_ends_with_deleting_leaves_nothing(tmp_path: Path) -> None:
+    """Newest first: o1 was deleted, o2 was deleted and written again."""
+
+    def put_(identity: str) -> dict[str, Any]:
+        return {"resource": LAB | {"id": identity}, "request": {"method": "PUT", "url": f"Observation/{identity}"}}
+
+    def delete(identity: str) -> dict[str, Any]:
+        return {"request": {"method": "DELETE", "url": f"Observation/{identity}"}}
+
+    entries = [{"resource": PATIENT}, put_("o2"), delete("o1"), put_("o1"), delete("o2"), put_("o2")]
+    whole = {"resourceType": "Bundle", "type": "history", "entry": entries}
+    report = import_fhir(put(tmp_path, {"a.json": text(whole)}), tmp_path / "a.sqlite")
+    assert report.resources == {"Observation": 1, "Patient": 1}
+    labs = next(table for table in report.tables if table.table == "Observation")
+    assert {one.reason: one.count for one in labs.refused} == {
+        "a copy of a resource that is kept": 1,
+        "deleted by its bundle": 1,
+    }
+
+
 DAMAGE: dict[str, tuple[dict[str, str | bytes], str]] = {
     "a line that is cut": ({"a.ndjson": text(PATIENT, LAB)[:-9]}, r"`a.ndjson`, line 2: is not JSON"),
     "a bundle that is cut": ({"a.json": PRETTY[:-30]}, r"`a.json`, line \d+: is not JSON .*fetch it again"),
