@@ -8,7 +8,16 @@ from typing import Any
 import orjson
 import pytest
 
-from wardround.patients import ChartBuilder, Overlay, SearchError, Snapshot, fhir_search, parse_instant, validate
+from wardround.patients import (
+    ChartBuilder,
+    Overlay,
+    Search,
+    SearchError,
+    Snapshot,
+    fhir_search,
+    parse_instant,
+    validate,
+)
 
 BASE = "http://own.example/fhir"
 NOW = "2180-05-07T00:00:00Z"
@@ -135,6 +144,16 @@ def test_sort(ward: Snapshot) -> None:
     assert order("-_id") == ["c4", "c3", "c2", "c1", "c0"]
     assert ids(fhir_search(ward, "Observation", "_sort=code,-date").matches)[:2] == ["c4", "c3"]
     assert ids(fhir_search(ward, "Observation", "").matches)[0] == "k0"  # newest first
+
+
+def test_without_sort_the_order_is_that_of_the_record(ward: Snapshot) -> None:
+    overlay = Overlay(ward)
+    for key, changes in (("c2", {"status": "amended"}), ("c3", {"effectiveDateTime": "2180-05-01"}), ("c0", {})):
+        overlay.update(f"Observation/{key}", changes)
+    overlay.create({"resourceType": "Observation", "status": "final", "code": {"text": "x"}})
+    expected = [entry.key for entry in overlay.search(Search("Observation")).entries()]
+    assert [entry.key for entry in fhir_search(overlay, "Observation").matches] == expected
+    assert ids(fhir_search(ward, "Patient", "_revinclude=Observation:subject").included)[:2] == ["k0", "c4"]
 
 
 def test_what_has_no_value_comes_last_ties_by_id(ward: Snapshot) -> None:

@@ -177,6 +177,7 @@ def test_strings_begin_so_whatever_case_and_accents() -> None:
     assert ask(chart, "Patient?name:exact=smith") == []
     assert ask(chart, "Patient?address=sao") == ["s"] == ask(chart, "Patient?address-city=S%C3%A3o")
     assert ask(chart, "Patient?address=12 rua") == ["s"]
+    assert ask(chart, "Patient?name=%CC%81") == [] == ask(chart, "Patient?name:contains=%20")
 
 
 # --- dates ----------------------------------------------------------------------------------------------------------
@@ -402,6 +403,17 @@ def test_references() -> None:
     assert ask(chart, "Observation?subject:identifier=http://mrn|77", base) == ["logical"]
     assert ask(chart, "Observation?subject:missing=true", base) == []
     assert ask(chart, "Observation?subject=Patient/1") == ["patient", "versioned"]
+
+
+def test_canonicals_and_uris() -> None:
+    chart = record(
+        {"resourceType": "CarePlan", "id": "v", "instantiatesCanonical": ["http://plan|1.0"]},
+        {"resourceType": "CarePlan", "id": "u", "instantiatesUri": ["http://plan/1"]},
+    )
+    assert ask(chart, r"CarePlan?instantiates-canonical=http://plan\|1.0") == ["v"]
+    assert ask(chart, "CarePlan?instantiates-canonical=http://plan") == ["v"]
+    assert ask(chart, "CarePlan?instantiates-uri=http://plan/1") == ["u"]
+    assert ask(chart, "CarePlan?instantiates-uri=http://plan") == []
 
 
 def to(key: str) -> dict[str, Any]:
