@@ -29,7 +29,7 @@ Matcher = Callable[[str], Callable[[Label], bool]]
 
 _ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?|[A-TV-Z]\d|[EV]?\d{2,4}(?:\.\d{0,2})?|\d{5}", re.IGNORECASE)
 _LIST = re.compile(r"\s*(?:[,;/、，；]|\band\b|和|与)\s*")
-_CACHED = 512
+_CACHED = 128
 _NEAREST = 8
 
 

@@ -20,6 +20,8 @@ from wardround.patients import (
     parse_instant,
     validate,
 )
+from wardround.patients.chart import memory_chart
+from wardround.patients.packing import pack
 from wardround.patients.resource import decimal, known_at
 from wardround.patients.workspace import FileRefused
 
@@ -347,3 +349,60 @@ def test_a_log_of_another_record_is_refused(overlay: Overlay) -> None:
     ):
         with pytest.raises(DataError, match=said):
             Overlay.replay(record.snapshot, steps)  # type: ignore[arg-type]
+
+
+# -- searches against a chart of what there is now ---------------------------------------------------------------------
+
+_NAMES = ("Warfarin", "Apixaban", "Metformin XR")
+_STATUSES = ("active", "on-hold", "cancelled", "draft")  # an ended order has its end by the clock, which packing asks
+_DAYS = ("2180-05-01", "2180-05-02T08:00:00Z", "2180-05-03T12:00:00Z")
+_FIELDS = st.fixed_dictionaries(
+    {
+        "medicationCodeableConcept": st.sampled_from(_NAMES).map(lambda name: {"text": name}),
+        "status": st.sampled_from(_STATUSES),
+        "authoredOn": st.sampled_from(_DAYS),
+        "dispenseRequest": st.none(),
+        "encounter": st.sampled_from([{"reference": "Encounter/e1"}, None]),
+        "category": st.sampled_from([[{"text": "inpatient"}], None]),
+    }
+)
+_QUERIES = st.builds(
+    Search,
+    st.just("MedicationRequest"),
+    encounter=st.sampled_from([None, "e1", "e9"]),
+    category=st.sampled_from([None, "inpatient"]),
+    status=st.sampled_from([None, *_STATUSES]),
+    text=st.sampled_from([None, "warfarin", "XR", "nothing"]),
+    date_from=st.sampled_from([None, parse_instant("2180-05-02"), NOW]),
+    date_to=st.sampled_from([None, parse_instant("2180-05-02"), NOW]),
+)
+_OPS = st.lists(st.tuples(st.sampled_from(["create", "w1", "w2", "w3", "new-1", "new-2"]), _FIELDS), max_size=6)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ops=_OPS, queries=st.lists(_QUERIES, min_size=1, max_size=4))
+def test_searches_as_on_a_chart_of_what_there_is_now(
+    overlay: Overlay, ops: list[tuple[str, dict[str, Any]]], queries: list[Search]
+) -> None:
+    record = overlay.fork()
+    for target, fields in ops:
+        if target == "create":
+            record.create({key: value for key, value in {**order(), **fields}.items() if value is not None})
+        elif record.read("MedicationRequest", target) is not None:
+            record.update(f"MedicationRequest/{target}", fields)
+    now = {entry.id: entry for entry in overlay.snapshot.search(Search("MedicationRequest")).entries()}
+    now |= {entry.id: entry for entry in record.writes}  # the last version of each wins
+    resources = [(entry.resource(), NOW) for entry in now.values()]
+    packed = memory_chart(pack("p", resources, "CC0-1.0")).at(NOW)
+    for query in [Search("MedicationRequest"), *queries]:
+        hits = record.search(query)
+        assert {entry.id for entry in hits.entries()} == {entry.id for entry in packed.search(query).entries()}
+        assert hits.total == len(hits.entries())
+        dates = [entry.first for entry in hits.entries()]
+        assert dates == sorted(dates, reverse=True)
+        assert hits.page(0, 50) == ([one.key for one in hits.entries()], [one.row for one in hits.entries()])
+    assert record.names("MedicationRequest") == packed.names("MedicationRequest")
+    assert [one[0] for one in record.concepts("MedicationRequest")] == [
+        one[0] for one in packed.concepts("MedicationRequest")
+    ]
+    assert record.count("MedicationRequest") == packed.count("MedicationRequest") == len(now)
