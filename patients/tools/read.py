@@ -97,9 +97,7 @@ def document_references(
 
 def care_plans(context: ToolContext, arguments: args.CarePlanSearch, given: dict[str, Any]) -> ToolResult:
     """Search plans."""
-    return _search(
-        context, "CarePlan.search", arguments, given, category=arguments.category, keyword=arguments.keyword
-    )
+    return _search(context, "CarePlan.search", arguments, given, category=arguments.category, keyword=arguments.keyword)
 
 
 def service_requests(context: ToolContext, arguments: args.ServiceRequestSearch, given: dict[str, Any]) -> ToolResult:
