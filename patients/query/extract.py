@@ -68,7 +68,6 @@ class Link(NamedTuple):
     identifier: Token | None
 
 
-@lru_cache(maxsize=1 << 14)
 def fold_text(text: str) -> str:
     """Fold text for string searches: case, accents, width and runs of blanks.
 
@@ -76,6 +75,11 @@ def fold_text(text: str) -> str:
         >>> fold_text(" Müller-Lüdenscheidt  Ågot ")
         'muller-ludenscheidt agot'
     """
+    return _folded(text) if len(text) <= 200 else _folded.__wrapped__(text)  # long texts are not worth remembering
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
     return " ".join(_bare(_bare(text).casefold()).split())

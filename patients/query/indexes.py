@@ -129,6 +129,7 @@ class ReferenceIndex(BaseIndex):
         super().__init__(size)
         self.locals, self.ids, self.urls = Postings(), Postings(), Postings()
         self.identifiers, self.codes, self.systems = Postings(), Postings(), Postings()
+        self._below: tuple[str, dict[str, list[str]]] | None = None
         for row, element, path in self._read(rows, paths):
             for link in links(element, path):
                 if link.local is not None:
@@ -151,15 +152,20 @@ class ReferenceIndex(BaseIndex):
         return self._at(self.urls.get(value.url))
 
     def under(self, base: str, value: Target, kind: str | None) -> Array:
-        """Return the rows that refer to it by a full URL below the own base."""
+        """Return the rows that refer to it by a full URL below the own base (found once for a base)."""
+        if self._below is None or self._below[0] != base:
+            ids: dict[str, list[str]] = {}
+            for url, _ in self.urls.items():
+                if url.startswith(f"{base}/"):
+                    ids.setdefault(url.rpartition("/")[2], []).append(url)
+            self._below = (base, ids)
         if value.local is not None:
             return self._at(self.urls.get(f"{base}/{value.local}"))
         mask = self._none()
-        if value.id is not None:
-            for url, rows in self.urls.items():
-                own, _, identity = url[len(base) + 1 :].partition("/")
-                if url.startswith(f"{base}/") and identity == value.id and kind in (None, own):
-                    mask[rows] = True
+        for url in self._below[1].get(value.id or "", ()):
+            own, slash, _ = url[len(base) + 1 :].partition("/")
+            if slash and url == f"{base}/{own}/{value.id}" and kind in (None, own):
+                mask[self.urls.get(url)] = True
         return mask
 
     def identified(self, value: Code) -> Array:

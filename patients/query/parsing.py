@@ -24,6 +24,9 @@ CHAINS = 40
 ALTERNATIVES = 10_000
 """Values in one query, over all parameters."""
 
+PARTS = 100
+"""Values of one `:contains`: each is looked for in every text."""
+
 _MODIFIERS = {
     "token": frozenset({"missing", "not", "text", "in", "not-in"}),
     "string": frozenset({"missing", "contains", "exact"}),
@@ -220,6 +223,8 @@ def _ask(reader: _Reader, parameter: Parameter, modifier: str, value: str, name:
     reader.budget -= len(pieces)
     if reader.budget < 0:
         raise refusal("too-costly", f"more than {ALTERNATIVES} values in one search; ask in several", name)
+    if modifier == "contains" and len(pieces) > PARTS:
+        raise refusal("too-costly", f"{shown(name)}: more than {PARTS} values; ask in several searches", name)
     read = _reading(parameter, modifier, target, name, reader.base)
     return Ask(parameter, modifier, tuple(read(piece) for piece in dict.fromkeys(pieces)), target)
 

@@ -10,6 +10,12 @@ from .errors import Issue, SearchError, refusal, shown
 DEFAULT_COUNT = 50
 """Matches a page has where the query does not say."""
 
+SORTS = 20
+"""Parameters that one search may sort by."""
+
+INCLUDES = 100
+"""Values of `_include` and `_revinclude` together."""
+
 RESULT_NAMES = frozenset({
     "_count", "_sort", "_total", "_include", "_revinclude", "_elements", "_summary", "_format", "_pretty", "_contained",
 })  # fmt: skip
@@ -117,7 +123,10 @@ def _sort(
     kinds: tuple[str, ...], values: dict[str, list[str]], kept: list[tuple[str, str]], issues: list[Issue]
 ) -> tuple[tuple[str, bool], ...]:
     found: list[tuple[str, bool]] = []
-    for name in (name for text in values.get("_sort", ()) for name in text.split(",") if name):
+    names = [name for text in values.get("_sort", ()) for name in text.split(",") if name]
+    if len(names) > SORTS:
+        raise refusal("too-costly", f"_sort: more than {SORTS} parameters", "_sort")
+    for name in names:
         label = name.removeprefix("-")
         known = [parameters(kind).get(label) for kind in kinds]
         if any(parameter is None or parameter.type == "composite" for parameter in known):
@@ -131,12 +140,15 @@ def _sort(
 
 
 def _includes(pairs: list[tuple[str, str]], kept: list[tuple[str, str]], issues: list[Issue]) -> tuple[Include, ...]:
-    found = []
+    found: list[Include] = []
     for name, value in pairs:
         label, _, modifier = name.partition(":")
         if label not in ("_include", "_revinclude"):
             continue
-        for text in value.split(","):
+        texts = value.split(",")
+        if len(found) + len(texts) > INCLUDES:
+            raise refusal("too-costly", f"{label}: more than {INCLUDES} includes in one search", label)
+        for text in texts:
             if not text:
                 issues.append(Issue("warning", "not-supported", f"{name}: no value; it was ignored", f"http.{label}"))
                 continue

@@ -119,7 +119,7 @@ def parse_value(search: str, text: str, parameter: str, base: str) -> Value:
     if search == "reference":
         return _target(unescape(text), parameter, base)
     raw = unescape(text)
-    return Text(raw, fold_text(raw) if len(raw) <= 1000 else fold_text.__wrapped__(raw))
+    return Text(raw, fold_text(raw))
 
 
 def parse_code(text: str, parameter: str) -> Code:
