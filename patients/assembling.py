@@ -183,8 +183,7 @@ class _Places:
                 yield form.body, form.row
             else:
                 row = loose[place - forms]
-                slots = row[5]
-                yield row[0].body(slots), row[0].row(slots)
+                yield row[0].texts(row[5])
 
 
 def _int64(values: Sequence[int]) -> Array:
@@ -193,19 +192,20 @@ def _int64(values: Sequence[int]) -> Array:
 
 def _ranks_of(ids: Sequence[str]) -> Array:
     """Return the place of each id among the sorted distinct ids."""
-    places = {identity: place for place, identity in enumerate(sorted(set(ids)))}
-    return np.fromiter((places[identity] for identity in ids), dtype="<i8", count=len(ids))
+    distinct = sorted(set(ids))
+    places = dict(zip(distinct, range(len(distinct)), strict=True))
+    return _int64([places[identity] for identity in ids])
 
 
 def _numbers_of(sheaf: Sheaf, tables: dict[str, _Table]) -> dict[str, Array]:
     """Return, per table, the number of each resource of a sheaf."""
-    templates = _Table()
-    which = np.fromiter((templates.number(row[0]) for row in sheaf.rows), dtype="<i8", count=len(sheaf))
-    encounters = tables["encounter"]
-    kinds = list(templates.numbers)
+    kinds = list(dict.fromkeys([row[0] for row in sheaf.rows]))
+    places = {template: place for place, template in enumerate(kinds)}
+    which = _int64([places[row[0]] for row in sheaf.rows])
+    stays = {stay: tables["encounter"].number(stay) for stay in dict.fromkeys([row[3] for row in sheaf.rows])}
     return {
         "concept": _int64([tables["concept"].number((sheaf.kind, *one.concept)) for one in kinds])[which],
-        "encounter": np.fromiter((encounters.number(row[3]) for row in sheaf.rows), dtype="<i8", count=len(sheaf)),
+        "encounter": _int64([stays[row[3]] for row in sheaf.rows]),
         "status": _int64([tables["status"].number(one.status) for one in kinds])[which],
         "category": _int64([tables["category"].number(one.categories) for one in kinds])[which],
     }

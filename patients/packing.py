@@ -45,7 +45,7 @@ def _paths(resource_type: str) -> dict[str, tuple[str, ...]]:
     return {key: tuple(found.get(key, ())) for key in ("date", "encounter", "status", "category", "names")}
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def fold(text: str) -> str:
     """Fold a name for comparison: NFKC, case, runs of spaces and hyphens.
 
@@ -177,7 +177,7 @@ def pack(
         counts[key.partition("/")[0]] = counts.get(key.partition("/")[0], 0) + 1
         packed.extend(_forms(resource, known, (names, others), check, problems))
     for sheaf in sheaves:
-        _take_in(patient_id, sheaf, seen)
+        _take_in(patient_id, sheaf, seen, sheaves)
         counts[sheaf.kind] = counts.get(sheaf.kind, 0) + len(sheaf)
         if sample is not None:
             problems.extend(_sampled(sheaf, sample))
@@ -209,19 +209,21 @@ class _Known:
         return default if found is None else found
 
 
-def _take_in(patient_id: str, sheaf: Sheaf, seen: set[str]) -> None:
-    """Refuse a sheaf that repeats an id; `seen` are the keys of the chart's other resources."""
-    keys = [f"{sheaf.kind}/{identity}" for identity in sheaf.ids()]
-    distinct = set(keys)
-    if len(distinct) < len(keys):
-        distinct.clear()
-        for key in keys:
-            if key in distinct:
-                raise _twice(patient_id, key)
-            distinct.add(key)
-    if not distinct.isdisjoint(seen):
-        raise _twice(patient_id, min(distinct & seen))
-    seen |= distinct
+def _take_in(patient_id: str, sheaf: Sheaf, seen: set[str], others: list[Sheaf]) -> None:
+    """Refuse a sheaf that repeats an id of its own, of the chart's other resources or of other sheaves."""
+    start = f"{sheaf.kind}/{sheaf.prefix}"
+    taken = {key.partition("/")[2] for key in seen if key.startswith(start)}
+    for other in others:
+        first = f"{other.kind}/{other.prefix}"
+        if other is not sheaf and (first.startswith(start) or start.startswith(first)):
+            taken.update(other.ids())
+    ids = sheaf.ids()
+    if len(set(ids)) == len(ids) and taken.isdisjoint(ids):
+        return
+    for identity in ids:
+        if identity in taken:
+            raise _twice(patient_id, f"{sheaf.kind}/{identity}")
+        taken.add(identity)
 
 
 def _twice(patient_id: str, key: str) -> DataError:

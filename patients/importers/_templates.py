@@ -43,8 +43,8 @@ from ._values import end_of_day, moment
 Values = Sequence[str | None]
 Make = Callable[[Values], Resource]
 
-TEMPLATES = 50_000
-"""Shapes that a shelf keeps; resources of further shapes are made one by one."""
+TEMPLATES = 30_000
+"""Shapes that a shelf keeps (about 2 KB each); resources of further shapes are made one by one."""
 
 _PLAIN = re.compile(r"-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,6})?", re.ASCII)
 """Numbers that a Decimal writes as they stand; others go the long way."""
@@ -118,6 +118,7 @@ class Shelf:
         self._dated = dated
         self._encounter = encounter
         self._seen: dict[Hashable, bool] = {}
+        self._full = False
 
     def learn(self, shape: Hashable, make: Make, values: Values, known: Instant, number: str | None = None) -> None:
         """Take note of a resource that goes the long way; make a template of its shape when it is the second.
@@ -130,6 +131,10 @@ class Shelf:
             number: Stands in for the number of like resources; None where nothing can.
         """
         if shape not in self._seen:
+            if len(self._seen) >= TEMPLATES and not self._full:
+                # shapes seen once are mostly free text: they must not keep the others from their templates
+                self._seen = {one: made for one, made in self._seen.items() if made}
+                self._full = len(self._seen) > TEMPLATES * 9 // 10
             if len(self._seen) < TEMPLATES:
                 self._seen[shape] = False
             return

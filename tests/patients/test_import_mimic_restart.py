@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from wardround.patients import DataError, UsageError
-from wardround.patients.importers import import_mimic, mimic
+from wardround.patients.importers import _resuming, import_mimic, mimic
 from wardround.patients.store import ChartStore
 from wardround.patients.work_folder import WorkFolder
 
@@ -19,11 +19,11 @@ PATIENTS = 24
 KILLED = """
 import os, signal, sys, tempfile
 from pathlib import Path
-from wardround.patients.importers import import_mimic, mimic
-from wardround.patients.store import StoreWriter
+from wardround.patients.importers import _resuming, import_mimic, mimic
 
 folder, out, kind, moment, elsewhere = sys.argv[1:]
 mimic.CHECKPOINT = 100
+_resuming._library = lambda: "this library"
 tempfile.tempdir = elsewhere
 
 def die():
@@ -42,6 +42,13 @@ if kind == "rename":
 import_mimic(folder, out, threads=1, progress=progress, tell=tell)
 raise SystemExit("it was to be killed")
 """
+
+
+@pytest.fixture(autouse=True)
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints come often, and no edit of the checkout between two processes makes it another library."""
+    monkeypatch.setattr(mimic, "CHECKPOINT", 100)
+    monkeypatch.setattr(_resuming, "_library", lambda: "this library")
 
 
 def write_tables(folder: Path) -> Path:
@@ -106,13 +113,11 @@ def kill(folder: Path, out: Path, kind: str, moment: str) -> Path:
     ],
 )  # fmt: skip
 def test_a_killed_import_is_taken_up_again(
-    kind: str, moment: str, kept: int, folder: Path, undisturbed: dict[str, Any], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    kind: str, moment: str, kept: int, folder: Path, undisturbed: dict[str, Any], tmp_path: Path
+) -> None:
     out = tmp_path / "out" / "charts.sqlite"
     elsewhere = kill(folder, out, kind, moment)
     assert [path.name for path in out.parent.iterdir()] == [".charts.sqlite.part"]
-    monkeypatch.setattr(mimic, "CHECKPOINT", 100)
     seen: list[int] = []
     report = import_mimic(folder, out, threads=1, progress=seen.append)
     assert report.as_dict() == undisturbed
@@ -125,15 +130,23 @@ def test_a_killed_import_is_taken_up_again(
         assert sum(len(store.chart(patient)) for patient in store.patients()) == sum(undisturbed["resources"].values())
 
 
-def test_other_inputs_are_imported_from_the_start(
-    undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_library_begins_anew(
+    folder: Path, undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    out = tmp_path / "out" / "charts.sqlite"
+    kill(folder, out, "patients", "13")
+    monkeypatch.setattr(_resuming, "_library", lambda: "a newer library")
+    seen: list[int] = []
+    assert import_mimic(folder, out, threads=1, progress=seen.append).as_dict() == undisturbed
+    assert seen[0] == 1
+
+
+def test_other_inputs_are_imported_from_the_start(undisturbed: dict[str, Any], tmp_path: Path) -> None:
     folder = write_tables(tmp_path / "in")
     out = tmp_path / "out" / "charts.sqlite"
     kill(folder, out, "patients", "13")
     labs = folder / "labevents.csv"
     labs.write_text(labs.read_text().replace("0.0,0.0,mg/dL", "9.5,9.5,mg/dL"))
-    monkeypatch.setattr(mimic, "CHECKPOINT", 100)
     seen: list[int] = []
     again = import_mimic(folder, out, threads=1, progress=seen.append)
     assert seen[0] == 1
@@ -142,10 +155,8 @@ def test_other_inputs_are_imported_from_the_start(
 
 
 def test_an_interrupted_import_goes_on_and_a_failed_one_leaves_nothing(
-    folder: Path, undisturbed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, undisturbed: dict[str, Any], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(mimic, "CHECKPOINT", 100)
-
     def stop(error: BaseException) -> Any:
         def progress(done: int) -> None:
             if done == 13:
