@@ -61,6 +61,8 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     except ArithmeticError:
         return False
     home = home_unit(concept)
+    if stated_unit is not None and ("FEU" in stated_unit) != ("FEU" in unit_code(unit)):
+        stated_unit, unit = stated_unit.replace("{FEU}", ""), unit_code(unit).replace("{FEU}", "")
     if (stated_unit, unit_code(unit)) in LOGS or (unit_code(unit), stated_unit) in LOGS:
         return _logs(said, true, stated_unit == "{copies}/mL")
     if stated_unit is None and home == "10*3/uL" and said >= 1000:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from wardround.rubrics.reading import MentionClaim, Reading, read
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import GroundedMentionsCheck, KnownMentions, Verdict
 
 from .context import CheckContext
@@ -37,6 +38,9 @@ TAKES = (
     "口服",
     "长期",
 )
+STRONG = tuple(sorted(words("grounded.takes")))
+ALLERGIES = words("mentions.allergies")
+NOT_STATES = words("grounded.not_states")
 NOT_TAKING = (
     "allerg",
     "intoleran",
@@ -59,7 +63,7 @@ def judge(check: GroundedMentionsCheck, reading: Reading, context: CheckContext)
         if name.kind in ("drug", "drug_class"):
             if taken(name, reading) and not _known(name, drugs):
                 return verdict(context, False, f"`{name.span.text}` is said to be taken and is not known", (name.span,))
-        elif name.kind in ("condition", "finding") and name.polarity == "present" and not _known(name, states):
+        elif name.kind in ("condition", "finding") and name.polarity == "present" and not _shown(name, states):
             return verdict(context, False, f"`{name.span.text}` is asserted and is not known", (name.span,))
     return verdict(context, True, "every drug, condition and symptom asserted is known")
 
@@ -80,6 +84,14 @@ def _known(name: MentionClaim, known: tuple[str, ...]) -> bool:
     return is_a(name.concepts, known) or is_a(known, name.concepts)
 
 
+def _shown(name: MentionClaim, known: tuple[str, ...]) -> bool:
+    """Tell whether a condition or symptom is known; an allergy is neither, and a bare "pain" is any known one."""
+    allergy = name.span.text.lower() in ALLERGIES
+    if allergy or set(name.concepts) & NOT_STATES or _known(name, known):
+        return True
+    return name.concept == "pain" and any(one.endswith("_pain") for one in known)
+
+
 def taken(name: MentionClaim, reading: Reading) -> bool:
     """Tell whether the answer says or implies that the patient takes a drug."""
     document = reading.document
@@ -94,15 +106,21 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     ]
     if any(a.act in TAKING for a in acts):
         return True
-    if any(a.act in PROPOSED for a in acts):
-        return False
     sentence = document.sentences[name.sentence]
+    said = document.text(_left(name, reading), name.token).lower() + " "
+    strong = max((said.rfind(word) + len(word) for word in STRONG if word in said), default=-1)
+    proposed = [a for a in acts if a.act in PROPOSED]
+    begin = document.tokens[_left(name, reading)].start
+    if strong >= 0 and not any(document.tokens[a.token].start - begin >= strong for a in proposed):
+        return not any(word in f" {said}" for word in NOT_TAKING)
+    if proposed:
+        return False
     if any(set(a.to) & set(name.concepts) for a in reading.advice if a.sentence == name.sentence):
         return False
     heads = " ".join(head for head, _, _ in sentence.row)
     text = f" {sentence.header} {heads} {document.text(_left(name, reading), name.token).lower()} "
     after = document.text(name.end, min(name.end + 3, sentence.end))
-    if after.startswith(("基础上", "治疗", "期间", "后")):
+    if after.startswith(("基础上", "治疗", "期间", "后", "控制", "维持")):
         return True
     around = f" {document.text(sentence.start, sentence.end).lower()} "
     if any(word in around for word in NOT_TAKING):

@@ -219,6 +219,14 @@ def _claim_start(sentence: Sentence, ann: Ann) -> int:
     return start
 
 
+def _attributive(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
+    """As in "舍曲林相关的低钠血症": the claim follows in the same clause."""
+    document = reading.document
+    joined = ann.end < sentence.end and document.tokens[ann.end].raw == "的"
+    joined = joined or document.text(ann.start, ann.end).endswith("的")
+    return joined and ann.end + 1 < sentence.end and document.clause[ann.end] == document.clause[ann.start]
+
+
 def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     document = reading.document
     text = document.text(ann.start, ann.end)
@@ -226,9 +234,8 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
     if text[0] in "与和跟" and text[-1] in "关因" and ann.end - ann.start > 3:
         return [(sentence.start, ann.start)], [(ann.start + 1, ann.end - 2)]
     if any(word in text for word in WRAPPED):
-        if (ann.end < sentence.end and document.tokens[ann.end].raw == "的") or (text.endswith("的") and text != "的"):
-            if ann.end + 1 < sentence.end and document.clause[ann.end] == document.clause[ann.start]:
-                return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
+        if _attributive(reading, sentence, ann):
+            return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
         begin = next(
             (i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in "与和由因是系乃"), start
         )

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.annotate import LEVELS
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.tokens import Token, stem, tokenise
 from wardround.rubrics.rubric import Span, Verdict
@@ -49,6 +50,9 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
     found = lexicon.resolve(name, kinds) or lexicon.resolve(name)
     if found is None:
         return _without_form(name)
+    if kinds == MEASURES and found.kind == "drug":
+        level = LEVELS.get(found.id, f"{found.id}_level")
+        return (level,) if level in knowledge.labs() else (found.id,)
     ids = [found.id]
     for mention in lexicon.scan(name):
         if mention.start == 0 and mention.end == len(name):

@@ -61,15 +61,21 @@ def parse(text: str) -> Phrase:
     acts = tuple(a for a in reading.advice if a.targets and not a.implied)
     states = tuple(s for s in reading.states if not s.implied)
     values = tuple(v for v in reading.values)
-    words = []
-    for index, token in enumerate(document.tokens):
-        word = "" if covered[index] else word_of(token)
-        if word and word not in words and token.key not in TIMES:
-            words.append(word)
+    words = _rest(reading, covered)
     if not (names or acts or values or states or events or words):
-        words = list(dict.fromkeys(filter(None, map(word_of, document.tokens))))  # "falls" is a word of movement too
+        words = _rest(reading, [False] * len(covered))  # "falls" is a word of movement too
     bare = () if acts else tuple(dict.fromkeys(a.act for a in reading.advice if not a.targets))[:1]
     return Phrase(_distinct(names), acts, bare, values, states, frozenset(events), negated, tuple(words))
+
+
+def _rest(reading: Reading, covered: list[bool]) -> list[str]:
+    """Return the content words that nothing else covers."""
+    found: list[str] = []
+    for index, token in enumerate(reading.document.tokens):
+        word = "" if covered[index] else word_of(token)
+        if word and word not in found and token.key not in TIMES:
+            found.append(word)
+    return found
 
 
 def _distinct(names: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
@@ -162,7 +168,7 @@ def _stated(wanted: StatusClaim, reading: Reading, spans: list[tuple[int, int]])
 
 def _named(ids: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]], negated: bool) -> bool:
     for name in reading.names:
-        if not _inside(name.token, spans) or name.flags.hypothetical:
+        if not (_inside(name.token, spans) or _inside(name.end - 1, spans)) or name.flags.hypothetical:
             continue
         if name.polarity == "absent" and not negated and not name.flags.patient:
             continue

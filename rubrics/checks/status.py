@@ -9,7 +9,7 @@ from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
-from .matching import MEASURES, ids_for, unread, verdict
+from .matching import MEASURES, ids_for, is_a, unread, verdict
 
 RIVALS = {
     "high": frozenset(("low", "normal")),
@@ -55,6 +55,8 @@ def states_for(name: str, reading: Reading) -> list[StatusClaim]:
     """Return the status words of a concept."""
     ids = set(ids_for(name, MEASURES))
     found = [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
+    if not found:
+        found = [s for s in reading.states if is_a(s.concepts, tuple(ids))]
     if ids & TESTS:  # a marker that is not raised is negative
         found += [replace(s, status=AS_TEST[s.status]) for s in found if s.status in AS_TEST]
     return found

@@ -7,7 +7,7 @@ from wardround.rubrics.rubric import CheckValue, TrendCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
-from .matching import MEASURES, ids_for, unread, verdict
+from .matching import MEASURES, ids_for, is_a, unread, verdict
 
 
 def judge(check: TrendCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -58,4 +58,6 @@ def _at(claim: Measured | None, value: CheckValue | None, check: TrendCheck) -> 
 def trends_for(name: str, reading: Reading) -> list[TrendClaim]:
     """Return the movements of a concept that are claimed for this patient, now."""
     ids = set(ids_for(name, MEASURES))
-    return [t for t in reading.trends() if (t.concept in ids or ids & set(t.concepts)) and not t.flags.future]
+    claimed = [t for t in reading.trends() if not t.flags.future]
+    exact = [t for t in claimed if t.concept in ids or ids & set(t.concepts)]
+    return exact or [t for t in claimed if t.concepts and is_a(t.concepts, tuple(ids))]

@@ -8,7 +8,7 @@ from wardround.rubrics.rubric import ValueCheck, Verdict
 from .amounts import same_amount
 from .context import CheckContext
 from .drug_doses import drugs_of, judge_dose
-from .matching import MEASURES, ids_for, unread, verdict
+from .matching import MEASURES, ids_for, is_a, unread, verdict
 
 
 def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -72,7 +72,7 @@ def claims_for(name: str, reading: Reading) -> list[Measured]:
     """Return the numbers of a concept, by knowledge id, else by the words before a number."""
     ids = ids_for(name, MEASURES)
     if ids:
-        return list(reading.values_of(ids))
+        return list(reading.values_of(ids)) or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
     from .free import claims_by_words
 
     return claims_by_words(name, reading)

@@ -204,11 +204,16 @@ def _no_doubt(document: Document, cue: Ann, covered: list[bool]) -> bool:
 
 def _timed(quantity: Quantity, anns: list[Ann]) -> Quantity:
     """Read seconds and milliseconds as a measurement where one that is timed stands shortly before (QTc, aPTT)."""
-    if not quantity.time or quantity.unit not in ("s", "ms"):
+    beats = quantity.time and quantity.unit is None and quantity.worded
+    if not beats and not (quantity.time and quantity.unit in ("s", "ms")):
         return quantity
     labs = knowledge.labs()
     for ann in anns:
         near = ann.layer == "concept" and 0 <= quantity.start - ann.end <= 10
+        if near and beats and any(one in labs and labs[one].unit == "/min" for one in ann.value.ids):
+            return replace(quantity, time=False, unit="/min", dimension="rate")  # "心率一百二十六次"
+        if beats:
+            continue
         if near and any(one in labs and labs[one].unit in ("s", "ms") for one in ann.value.ids):
             return replace(quantity, time=False)
     return quantity

@@ -26,7 +26,7 @@ OPEN_DIMENSIONS = words("measure.open_dimensions")
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
-REACH = 9
+REACH = 14
 """Tokens between a concept and a number without a unit."""
 
 
@@ -40,6 +40,8 @@ def fits(concept: str, unit: str | None) -> bool:
         return False
     if unit == "{score}":
         return not lab.unit
+    if lab.unit.endswith("/24h") and unit in ("g", "mg"):
+        return True
     if concept == "blood_pressure":
         return unit == "mm[Hg]"
     if knowledge.convert(Decimal(1), unit, lab.unit, concept) is not None:
@@ -191,7 +193,9 @@ class Binder(Roles):
                 blocked = any(
                     ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs)
                 )
-                close = following.start - here.end <= 7
+                close = following.start - here.end <= 7 and not any(
+                    self.document.tokens[i].raw in ")）;；。" for i in range(here.end, following.start)
+                )
                 if close and not blocked and following.value.dimension not in ("mass", "volume"):
                     units[index] = units[index + 1]
         for index in range(1, len(units)):
@@ -321,6 +325,8 @@ class Binder(Roles):
         concept = ids[0] if ids else self._words(ann)
         fitting = next((one for one in ids if fits(one, quantity.unit)), None)
         concept = fitting or concept
+        if home_unit(concept).endswith("/24h") and quantity.unit in ("g", "mg"):
+            quantity = replace(quantity, unit=f"{quantity.unit}/24h")  # "24小时尿蛋白4.2克"
         return Measured(
             concept=concept,
             concepts=ids,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .annotate import Named, State
 from .claims import MentionClaim
 from .document import Document, Sentence
@@ -22,6 +24,8 @@ def read_mentions(document: Document, number: int, sentence: Sentence, scopes: S
         else:
             continue
         flags = scopes.flags(ann.start, ann.end)
+        if said == "absent" and flags.negated and not scopes.denied_next_to(ann.start):
+            flags = replace(flags, negated=False)  # "no fever, neck supple, no photophobia"
         polarity = ""
         if flags.claimed:
             polarity = ("absent" if said == "present" else "present") if flags.negated else said

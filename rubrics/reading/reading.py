@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from .acts import ActReader
 from .annotate import annotate
 from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
+from .cues import words
 from .document import Ann, Document, Sentence
 from .measure import Binder
 from .mentions import read_mentions
@@ -15,6 +17,7 @@ from .scope import Scopes
 from .status import StateReader, trends_of
 from .tables import read_row
 
+YES = words("reading.yes")
 MAX_CHARACTERS = 20_000
 """A longer answer is not read: every check of it is unreadable, and says so."""
 
@@ -52,7 +55,11 @@ class Reading:
         self._values.extend(values)
         self._states.extend(states)
         self._names.extend(read_mentions(self.document, number, sentence, scopes))
-        self._acts.extend(ActReader(self.document, number, sentence, scopes, drug).read())
+        acts = ActReader(self.document, number, sentence, scopes, drug).read()
+        if not acts and number and self.document.tokens[sentence.start].key in YES:
+            earlier = [a for a in self._acts if a.sentence == number - 1 and not a.advised and a.targets]
+            acts = [replace(act, advised=True) for act in earlier]  # "You ask whether … . Yes, today."
+        self._acts.extend(acts)
 
     # -- everything, for checks -------------------------------------------------------------------------------------
 

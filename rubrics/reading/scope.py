@@ -13,6 +13,8 @@ NEAR = 4
 """Tokens that a bare Chinese negation may stand before what it negates."""
 FAR = 12
 BACK = 7
+REACH = 14
+"""Tokens over which a retraction ("but that was an error") reaches back."""
 LIST_MARKS = words("scope.list_marks")
 PREDICATES = words("scope.predicates")
 STRONG_CONDITIONS = words("scope.strong_conditions")
@@ -66,6 +68,10 @@ class Scopes:
                 resolved = resolved or self._text(mod) in RESOLVED
         return forward or backward, resolved
 
+    def denied_next_to(self, start: int) -> bool:
+        """Tell whether a negation stands right before `start`, no list in between."""
+        return any(mod.kind == "neg" and 0 <= start - mod.end <= 1 for mod in self.mods)
+
     def _points_back(self, mod: Ann) -> bool:
         """A cue that works in both directions points back where no concept follows it in its clause."""
         both = [m for m in self.mods if m.start == mod.start and m.end == mod.end]
@@ -83,15 +89,17 @@ class Scopes:
         tokens = self.document.tokens
         text = self._text(mod)
         if text in SHORT_NEGATIONS:
-            return start - mod.end <= NEAR and self.document.clause[start] == self.document.clause[mod.start]
+            near = start - mod.end <= NEAR and self.document.clause[start] == self.document.clause[mod.start]
+            return near or self._in_list(mod, start)
+        through = text.endswith(" that")
         distance = 0
         position = mod.end
         while position < start:
             token = tokens[position]
             key = token.key
-            if key in CONTRAST or key in ";；:：。|" or (key in PREDICATES and position > mod.end):
+            if key in CONTRAST or key in ";；:：。|" or (key in PREDICATES and position > mod.end and not through):
                 return False
-            if key == "，" and not self._bare_item(position + 1):
+            if key == "，" and (not self._bare_item(position + 1) or self._turns(position + 1)):
                 return False
             if key == "," and not self._list_item(position + 1):
                 return False
@@ -100,6 +108,18 @@ class Scopes:
                 return False
             position += 1
         return True
+
+    def _in_list(self, mod: Ann, start: int) -> bool:
+        """Tell whether a list that begins within a short negation's reach goes on to `start` ("没在吃A、B")."""
+        first = next((a for a in self.concepts if 0 <= a.start - mod.end <= NEAR), None)
+        return first is not None and all(
+            self.document.tokens[i].key in LIST_MARKS - {"，", ","} or any(a.start <= i < a.end for a in self.concepts)
+            for i in range(first.start, start)
+        )
+
+    def _turns(self, position: int) -> bool:
+        """Tell whether a clause states the opposite of a denial before it ("不是心衰，是肺炎")."""
+        return position < self.sentence.end and self.document.tokens[position].raw in "是而系实考"
 
     def _bare_item(self, position: int) -> bool:
         """Tell whether the clause from `position` holds a concept and next to nothing else."""
@@ -152,6 +172,8 @@ class Scopes:
         clause = self.document.clause
         for mod in self.mods:
             if mod.kind == "hedge" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
+                return True
+            if mod.kind == "retract" and mod.start >= end and mod.start - end <= REACH:
                 return True
             backward = mod.kind == "hedge_back" and mod.start >= end and self._points_back(mod)
             if backward and (self._reached_back(mod, end) or clause[mod.start] == clause[start]):

@@ -281,10 +281,14 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
     """Return the movements: words, then series and then–now pairs of numbers."""
     trends: list[TrendClaim] = []
     used: set[tuple[int, str]] = set()
+    levels = {(s.token, s.sentence) for s in statuses if s.status in ("high", "low")}
     for status in statuses:
         if status.status not in MOVES:
             continue
         ends = _ends(measured, status.concepts, status.sentence)
+        chinese = document.tokens[status.token].kind == "c"
+        if ends is None and chinese and (status.token, status.sentence) in levels:
+            continue  # "乳酸明显升高": a level, no movement
         start, end = ends if ends else (None, None)
         used.add((status.sentence, status.concept))
         trends.append(
