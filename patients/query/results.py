@@ -75,7 +75,7 @@ def wanted_of(kinds: tuple[str, ...], pairs: list[tuple[str, str]], cap: int) ->
     elements = frozenset(name for text in values.get("_elements", ()) for name in text.split(",") if name) or None
     if elements and summary != "false":
         raise refusal("invalid", "_elements and _summary cannot be asked for together", "_elements")
-    kept += [("_elements", text) for text in values.get("_elements", ()) if text]
+    kept += [("_elements", text) for text in values.get("_elements", ()) if text.strip(",")]
     includes = _includes(pairs, kept, issues)
     if includes and summary == "text":
         raise refusal("invalid", "_summary=text cannot be combined with _include or _revinclude", "_summary")
@@ -153,8 +153,8 @@ def _includes(pairs: list[tuple[str, str]], kept: list[tuple[str, str]], issues:
                 issues.append(Issue("warning", "not-supported", f"{name}: no value; it was ignored", f"http.{label}"))
                 continue
             found.append(_include(label, text, iterate=modifier in ("iterate", "recurse")))
-        if value:
-            kept.append((name, value))
+        if told := ",".join(text for text in texts if text):
+            kept.append((name, told))
     return tuple(dict.fromkeys(found))
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wardround.patients import (
     ChartBuilder,
@@ -459,3 +462,40 @@ def test_weird_text_is_no_error_of_ours(ward: Snapshot) -> None:
         quick(ward, [("_id", text), ("_sort", text), ("_elements", text)])
     assert refused(ward, "Observation", [("code", "\ud800")]).issues[0].code == "invalid"
     assert refused(ward, "Observation", [("\udfff", "x")]).status == 400
+
+
+NAMES = (
+    "code", "date", "subject", "value-quantity", "value-string", "code-value-quantity", "_has", "_sort", "_count",
+    "_id", "_include", "_revinclude", "_elements", "_summary", "_page", "_type", "patient", "name", "identifier",
+)  # fmt: skip
+SCRAPS = st.sampled_from(
+    (*NAMES, ":", ".", ",", "|", "$", "\\", "-", "Patient", "Observation", "missing", "not", "in", "text", "true",
+     "2180", "2180-05-06", "ge", "1e2", "*", "#", "/", "http://", " ", "", "%", "&", "=", "\x00", "é"),
+)  # fmt: skip
+GARBAGE = st.lists(SCRAPS | st.text(max_size=3), max_size=7).map("".join)
+
+
+@cache
+def _small() -> Snapshot:
+    builder = ChartBuilder("p", sex="male", birth_date="2100-01-01", name="Ann Lee")
+    builder.lab("Creatinine", "1.0", "mg/dL", at="2180-05-01T08:00:00Z", loinc="2160-0", id="c")
+    return builder.chart().at(parse_instant(NOW))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([None, "Observation", "Patient", "Patient/p/Observation", "Patient/p/*"]),
+    st.lists(st.tuples(st.builds("{}{}".format, st.sampled_from(NAMES), GARBAGE) | GARBAGE, GARBAGE), max_size=4),
+    st.booleans(),
+)
+def test_garbage_is_answered_or_refused(kind: str | None, pairs: list[tuple[str, str]], strict: bool) -> None:
+    """No query raises anything but SearchError, and a Bundle's own `self` link can be asked again."""
+    record = _small()
+    try:
+        page = fhir_search(record, kind, pairs, base=BASE, strict=strict)
+    except SearchError as error:
+        assert error.outcome()["issue"]
+        return
+    assert orjson.loads(page.bundle())["total"] == page.total
+    again = fhir_search(record, kind, dict(page.links)["self"].partition("?")[2], base=BASE, strict=True)
+    assert (again.total, ids(again.matches)) == (page.total, ids(page.matches))
