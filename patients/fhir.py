@@ -43,6 +43,7 @@ from .resource import (
     rank_of,
     stamp,
     tag_derived,
+    values_at,
     with_rank,
 )  # fmt: skip
 
@@ -264,18 +265,20 @@ def _take_step(value: Any, step: _Step, where: _Where, problems: list[str], keys
         if isinstance(value, list) and not step.many:
             problems.append(f"{_text(where)}: is an array; R4 has one value here")
         for item in value if isinstance(value, list) else (value,):
-            if item:
-                if isinstance(item, dict):
-                    _walk(item, step.child, where, problems, keys)
-            elif item == {} or (item is None and step.child != "Element"):
-                problems.append(f"{_text(where)}: holds an empty element; leave it out")
+            if item and isinstance(item, dict):
+                _walk(item, step.child, where, problems, keys)
+            elif item is None or item == {}:
+                if item is not None or step.child != "Element":
+                    problems.append(f"{_text(where)}: holds an empty element; leave it out")
+            else:
+                problems.append(f"{_text(where)}: is {type(item).__name__}; R4 has an object here")
         if step.references:
             _check_references(value, step.references, where, problems)
         if step.concept:
             _check_concept(value, step.concept, where, problems)
     elif step.dated:
         _check_dates(value, where, problems)
-    elif step.codes and value not in step.codes:
+    elif step.codes and not (isinstance(value, str) and value in step.codes):
         problems.append(f"{_text(where)}: `{value}` is not one of {', '.join(sorted(step.codes))}")
 
 
@@ -302,10 +305,9 @@ def _check_references(value: Any, kinds: frozenset[str], where: _Where, problems
 
 def _check_concept(value: Any, wanted: tuple[str, frozenset[str]], where: _Where, problems: list[str]) -> None:
     system, codes = wanted
-    codings = value.get("coding", ()) if isinstance(value, dict) else ()
-    for coding in codings:
-        if coding.get("system") == system and coding.get("code") in codes:
-            return
+    codings = [coding for coding in values_at(value, "coding") if isinstance(coding, dict)]
+    if any(coding.get("system") == system and str(coding.get("code")) in codes for coding in codings):
+        return
     found = ", ".join(f"{coding.get('system')}|{coding.get('code')}" for coding in codings) or "no coding"
     problems.append(f"{_text(where)}: needs a code of {system} ({', '.join(sorted(codes))}), found {found}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from wardround.patients.clock import forms
 from wardround.patients.elements import device_name, text_of
 from wardround.patients.errors import DataError
 from wardround.patients.fhir import check, check_model
@@ -36,9 +37,9 @@ class ChartMaker:
         self._spill = spill
         self._tally = tally
         self._resolver = Resolver(spill)
-        self._medications = Medications(spill)
         self._names = formulary_names(spill)
         self._shared = lru_cache(maxsize=1 << 14)(self._make_shared)
+        self._medications = Medications(self._shared)
         self._noted: set[int] = set()
         self.used: set[int] = set()
         """seq of the shared resources that some chart holds or names."""
@@ -67,20 +68,33 @@ class ChartMaker:
         resource = load(stored.body)
         notes = self._notes(stored)
         self._resolver.resolve(resource, notes)
-        if not is_own(resource):
-            repair(resource, notes)
-            self._inline_binaries(resource)
-            problem = repair_text(resource, notes)
-            if problem is not None:
-                self._refuse(stored, problem)
-                return None
-            product = say_medication(resource, self._medications)
-            if product is not None:
-                self.used.update((product.seq, *product.parts))
-            if is_mimic(resource):
-                restore(resource, self._names, notes)
-            self._show_names(resource)
+        if is_own(resource):
+            return resource if self._valid(stored, resource, notes) and self._readable(stored, resource) else None
+        repair(resource, notes)
+        if not self._valid(stored, resource, notes):
+            return None
+        self._inline_binaries(resource)
+        problem = repair_text(resource, notes)
+        if problem is not None:
+            self._refuse(stored, problem)
+            return None
+        product = say_medication(resource, self._medications)
+        if product is not None:
+            self.used.update((product.seq, *product.parts))
+        if is_mimic(resource):
+            restore(resource, self._names, notes)
+        self._show_names(resource)
         return resource if self._valid(stored, resource, notes) else None
+
+    def _readable(self, stored: Stored, resource: Resource) -> bool:
+        """Tell whether our own marks can be read; somebody may have changed an export."""
+        try:
+            own_known(load(dump(resource)))
+            forms(resource, ALWAYS)
+        except (AttributeError, DataError, KeyError, TypeError, ValueError):
+            self._refuse(stored, "its marks of this library are damaged")
+            return False
+        return True
 
     def _notes(self, stored: Stored) -> Callable[[str], None]:
         """Return where to note what was repaired; one resource in several charts is noted once."""
@@ -149,6 +163,8 @@ class ChartMaker:
         problems = _problems(resource, notes) or check_model(resource)
         if problems:
             self.refuse_invalid(stored.seq, kind, problems[0].split(":", 1)[0])
+            return None
+        if is_own(resource) and not self._readable(stored, resource):
             return None
         return stored.seq, dump(resource)
 

@@ -36,8 +36,8 @@ _REASONS = {
 
 def is_own(resource: Resource) -> bool:
     """Tell whether a resource was written by this library: it carries when it became known, or that it never did."""
-    marks = resource.get("meta", {}).get("extension", ()) if isinstance(resource.get("meta"), dict) else ()
-    return any(isinstance(mark, dict) and mark.get("url") in (KNOWN_AT, NEVER_KNOWN) for mark in marks)
+    urls = values_at(resource, "meta.extension.url")
+    return any(url in (KNOWN_AT, NEVER_KNOWN) for url in urls)
 
 
 def own_known(resource: Resource) -> Instant:

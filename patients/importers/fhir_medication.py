@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from wardround.patients.elements import text_of
-from wardround.patients.resource import Resource, load
+from wardround.patients.resource import Resource, load, values_at
 
 from ._vocabulary import NDC
 from .fhir_rules import MEDICATION_RESOURCE, rules
-from .fhir_spill import Spill
 
 _DEEPEST = 5
 """Ingredients of ingredients that are followed."""
@@ -34,17 +34,22 @@ class Product(NamedTuple):
 
 
 class Medications:
-    """The Medications of the input, by id; bounded memory."""
+    """The Medications of the input, by id; bounded memory.
 
-    def __init__(self, spill: Spill) -> None:
-        self._spill = spill
+    Args:
+        find: Returns seq and body of a Medication that is valid; None where there is none.
+    """
+
+    def __init__(self, find: Callable[[str, str], tuple[int, bytes] | None]) -> None:
+        self._find = find
         self.product = lru_cache(maxsize=1 << 14)(self._product)
 
     def _product(self, identity: str, depth: int = 0) -> Product | None:
-        stored = self._spill.get("Medication", identity)
-        if stored is None:
+        found = self._find("Medication", identity)
+        if found is None:
             return None
-        resource = load(stored.body)
+        seq, body = found
+        resource = load(body)
         codings = tuple(_codings(resource))
         names, parts = self._ingredients(resource, depth)
         name = name_of(resource) or " + ".join(names) or None
@@ -52,7 +57,7 @@ class Medications:
             name = text_of({"coding": list(codings)})
         said = {*rules()["medication"]["said_in_the_order"], "ingredient"}
         plain = all(set(part) == {"itemReference"} for part in resource.get("ingredient", ()) if isinstance(part, dict))
-        return Product(stored.seq, name, codings, not (said >= resource.keys() and plain), parts)
+        return Product(seq, name, codings, not (said >= resource.keys() and plain), parts)
 
     def _ingredients(self, resource: Resource, depth: int) -> tuple[list[str], tuple[int, ...]]:
         names: list[str] = []
@@ -74,19 +79,17 @@ class Medications:
 
 def name_of(resource: Resource) -> str | None:
     """Return the name of a Medication: of its code, else of an identifier that is a name."""
-    code = resource.get("code")
-    if isinstance(code, dict):
-        name = code.get("text") or next((one["display"] for one in code.get("coding", ()) if one.get("display")), None)
-        if name:
-            return str(name)
+    for path in ("code.text", "code.coding.display"):
+        for name in values_at(resource, path):
+            if isinstance(name, str) and name:
+                return name
     return next(iter(identifiers(resource, rules()["medication"]["name_systems"])), None)
 
 
 def identifiers(resource: Resource, systems: list[str]) -> list[str]:
     """Return the values of the identifiers of some systems."""
-    marks = resource.get("identifier", ())
-    found = [one for one in marks if isinstance(one, dict) and one.get("system") in systems]
-    return [str(one["value"]) for one in found if one.get("value")]
+    found = [one for one in values_at(resource, "identifier") if isinstance(one, dict) and one.get("system") in systems]
+    return [one["value"] for one in found if isinstance(one.get("value"), str) and one["value"]]
 
 
 def _codings(resource: Resource) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from wardround.patients.resource import Resource, tag_derived
+from wardround.patients.resource import Resource, tag_derived, values_at
 
 from .fhir_rules import map_strings, rules
 
@@ -74,21 +74,16 @@ def _has_twin(node: dict[str, Any], key: str) -> bool:
 def _codes(resource: Resource, note: Note) -> None:
     """Put right codes that are commonly misspelt."""
     table = rules()["repaired_codes"]
-    categories = resource.get("category")
-    for concept in categories if isinstance(categories, list) else ():
-        for coding in concept.get("coding", ()) if isinstance(concept, dict) else ():
-            wanted = table.get(coding.get("system"), {}) if isinstance(coding, dict) else {}
-            if coding.get("code") in wanted:
-                note(f"category `{coding['code']}` is read as `{wanted[coding['code']]}`")
-                coding["code"] = wanted[coding["code"]]
+    for coding in values_at(resource, "category.coding"):
+        system, code = (coding.get("system"), coding.get("code")) if isinstance(coding, dict) else (None, None)
+        wanted = table.get(system, {}).get(code) if isinstance(system, str) and isinstance(code, str) else None
+        if wanted is not None:
+            note(f"category `{code}` is read as `{wanted}`")
+            coding["code"] = wanted
 
 
 def _allergy(resource: Resource, note: Note) -> None:
-    wrong = {
-        coding.get("code")
-        for coding in (resource.get("verificationStatus") or {}).get("coding", ())
-        if isinstance(coding, dict)
-    }
+    wrong = list(values_at(resource, "verificationStatus.coding.code"))
     if "clinicalStatus" not in resource and "entered-in-error" not in wrong:
         system = "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical"
         resource["clinicalStatus"] = {"coding": [{"system": system, "code": "active"}]}
