@@ -91,6 +91,8 @@ def _bare(text: str) -> str:
 
 def nodes(root: Any, keys: tuple[str, ...]) -> list[Any]:
     """Return what lies at a path, through arrays; what is empty is not there."""
+    if keys and isinstance(root, dict) and keys[0] not in root:  # most paths lead nowhere in most resources
+        return []
     found = [root]
     for key in keys:
         below: list[Any] = []
@@ -110,6 +112,8 @@ def elements_of(root: Any, path: Path) -> list[Any]:
     if path.kind == "truth":
         return [_truth(root, path.keys[0])]
     found = nodes(root, path.keys)
+    if not found:
+        return found
     if path.kind in _PRIMITIVES:
         return [node for node in found if isinstance(node, str | int | float | Decimal) and node != ""]
     found = [node for node in found if isinstance(node, dict) and node]
