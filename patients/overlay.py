@@ -136,8 +136,9 @@ class Overlay:
         if fixed := {"resourceType", "id", "meta"} & changes.keys():
             raise UsageError(f"`{'`, `'.join(sorted(fixed))}` of {key} cannot be changed; leave them out of `changes`")
         current = self._current(key)
-        changed = {name: value for name, value in {**current.resource(), **changes}.items() if value is not None}
-        return self._revise(current, changed, valid=valid)
+        before = current.resource()
+        changed = {name: value for name, value in {**before, **changes}.items() if value is not None}
+        return self._revise(current, before, changed, valid=valid)
 
     def replace(self, key: str, resource: Resource, *, valid: bool = False) -> Entry:
         """Write the next version of a resource as a whole (the PUT of FHIR).
@@ -155,7 +156,7 @@ class Overlay:
         if resource.get("resourceType") != current.type or resource.get("id", current.id) != current.id:
             given = f"{resource.get('resourceType')}/{resource.get('id')}"
             raise UsageError(f"`{given}` cannot be a version of `{key}`; give its type and id")
-        return self._revise(current, resource, valid=valid)
+        return self._revise(current, current.resource(), resource, valid=valid)
 
     def _current(self, key: str) -> Entry:
         kind, _, identity = key.partition("/")
@@ -164,8 +165,7 @@ class Overlay:
             raise UsageError(f"there is no `{key}` to change; use the key of a resource that can be read")
         return found
 
-    def _revise(self, current: Entry, resource: Resource, *, valid: bool) -> Entry:
-        before = current.resource()
+    def _revise(self, current: Entry, before: Resource, resource: Resource, *, valid: bool) -> Entry:
         if resource.get("status") != before.get("status"):
             resource = underived(resource)
         key = (current.type, current.id)

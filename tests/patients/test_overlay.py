@@ -354,7 +354,7 @@ def test_a_log_of_another_record_is_refused(overlay: Overlay) -> None:
 # -- searches against a chart of what there is now ---------------------------------------------------------------------
 
 _NAMES = ("Warfarin", "Apixaban", "Metformin XR")
-_STATUSES = ("active", "on-hold", "cancelled", "draft")  # an ended order has its end by the clock, which packing asks
+_STATUSES = ("active", "on-hold", "draft")  # what ends an order has a time by the clock, which packing asks for
 _DAYS = ("2180-05-01", "2180-05-02T08:00:00Z", "2180-05-03T12:00:00Z")
 _FIELDS = st.fixed_dictionaries(
     {
