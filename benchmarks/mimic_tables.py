@@ -36,6 +36,7 @@ def write_labs(folder: Path, rows: int, patients: int, *, gz: bool = False) -> N
     hosp.mkdir(parents=True)
     ending = "csv.gz" if gz else "csv"
     with duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "512MB"}) as base:
+        base.execute("SET enable_progress_bar_print = false")
         base.execute("CREATE TABLE items (k INTEGER, itemid INTEGER, label VARCHAR, unit VARCHAR, low VARCHAR, "
                      "high VARCHAR, scale INTEGER)")  # fmt: skip
         base.executemany("INSERT INTO items VALUES (?,?,?,?,?,?,?)", [(k, *item) for k, item in enumerate(_ITEMS)])

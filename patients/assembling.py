@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -219,19 +220,16 @@ class _Frames:
         self.packed: list[bytes] = []
         self.digests = bytearray()
 
-    def take(self, texts: Iterator[tuple[bytes, bytes]]) -> tuple[dict[str, list[int]], bytes]:
+    def take(self, texts: Iterator[tuple[bytes, bytes]]) -> tuple[dict[str, array[int]], bytearray]:
         """Take all bodies.
 
         Returns:
             Their places (frame, body_at, body_end), the ends of their rows, and the rows end to end.
         """
-        frame: list[int] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        row_ends: list[int] = []
-        rows: list[bytes] = []
+        frame, starts, ends, row_ends = array("q"), array("q"), array("q"), array("q")
+        rows = bytearray()
         pending: list[bytes] = []
-        size = row_end = 0
+        size = 0
         for body, row in texts:
             length = len(body)
             if size and size + length > FRAME_BYTES:
@@ -241,18 +239,18 @@ class _Frames:
             starts.append(size)
             size += length
             ends.append(size)
-            row_end += len(row)
-            row_ends.append(row_end)
             pending.append(body)
-            rows.append(row)
+            rows += row
+            row_ends.append(len(rows))
         if pending:
             self._close(pending)
-        return {"frame": frame, "body_at": starts, "body_end": ends, "row_end": row_ends}, b"".join(rows)
+        return {"frame": frame, "body_at": starts, "body_end": ends, "row_end": row_ends}, rows
 
     def _close(self, pending: list[bytes]) -> None:
         raw = b"".join(pending)
         self.digests.extend(frame_digest(raw))
-        self.packed.append(self._compressor.compress(raw))
+        # Copied to its own size: the compressor's buffer, cut down in place, would leave a hole that no frame fits in.
+        self.packed.append(bytes(memoryview(self._compressor.compress(raw))))
         pending.clear()
 
 
@@ -290,8 +288,8 @@ def assemble(
         "last": places.last[order], **columns, **cut,
     }  # fmt: skip
     text = orjson.dumps(names)
-    arrays = b"".join(np.array(found[name], dtype=kind).tobytes() for name, kind in ARRAYS)
-    index = compressor.compress(len(text).to_bytes(8, "little") + text + arrays)
+    arrays = (np.array(found.pop(name), dtype=kind).tobytes() for name, kind in ARRAYS)
+    index = compressor.compress(b"".join((len(text).to_bytes(8, "little"), text, *arrays)))
     rows = compressor.compress(rows_text)
     return PackedChart(
         patient_id, licence, body_hash(bytes(frames.digests)), index, rows, tuple(frames.packed),

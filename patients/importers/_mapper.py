@@ -88,7 +88,11 @@ Tallies = Mapping[str, Tally]
 
 
 class TableMapper(Protocol):
-    """Turns the rows of one or more tables into resources."""
+    """Turns the rows of one or more tables into resources.
+
+    A mapper of one table that goes through its rows once, to the end, may say `reads_once = True`: it then gets an
+    iterator in place of the list, so that a patient of a million rows is never held whole.
+    """
 
     tables: tuple[TableSpec, ...]
     """Read together, by subject."""

@@ -60,6 +60,7 @@ class Reader:
         if threads is not None:
             config["threads"] = threads
         self._database = duckdb.connect(":memory:", config=config)
+        self._database.execute("SET enable_progress_bar_print = false")  # standard output is the caller's
         self._stack = ExitStack()
         # DuckDB treats `? * [` in a path as a pattern; links of our own with plain names cannot be mistaken.
         self._links = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="wardround-")))
@@ -139,6 +140,7 @@ class Reader:
             query = f"SELECT * FROM ({query}) WHERE subject > {after}"  # noqa: S608 (all ours)
         order = "subject NULLS FIRST, n" if spec.keyed else "n"
         cursor = self._database.cursor()
+        cursor.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         try:
             with self._telling(f"sorting {spec.name}", cursor):
                 cursor.execute(f"{query} ORDER BY {order}")
@@ -259,6 +261,15 @@ class TableStream:
         while (row := self._peek()) is not None and (row[1] is None or row[1] < subject):
             self._refuse(row)
         return self._run(subject)
+
+    def each(self, subject: int) -> Iterator[Row]:
+        """Yield what `take` returns, without holding it: for tables with a million rows of one patient."""
+        while (row := self._peek()) is not None and (row[1] is None or row[1] < subject):
+            self._refuse(row)
+        while (row := self._peek()) is not None and row[1] == subject:
+            self._next += 1
+            self.tally.read += 1
+            yield row
 
     def groups(self) -> Iterator[tuple[int, list[Row]]]:
         """Yield every subject with its rows, ascending."""

@@ -114,6 +114,7 @@ class Labs:
     tables: tuple[TableSpec, ...] = (LAB_EVENTS,)
     dictionaries: tuple[TableSpec, ...] = (LAB_ITEMS,)
     types: tuple[str, ...] = ("Observation",)
+    reads_once = True
 
     def __init__(self) -> None:
         self._labels: dict[str, tuple[str | None, str | None, str | None]] = {}

@@ -37,7 +37,7 @@ def import_mimic(
     *,
     licence: str | None = None,
     threads: int | None = None,
-    memory_limit: str = "1GB",
+    memory_limit: str = "768MB",
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> ImportReport:
@@ -51,7 +51,7 @@ def import_mimic(
         out: The store to write; replaced if it exists, left alone if the import fails.
         licence: Licence tag of the data; None is `credentialed`, the strict one.
         threads: Threads for reading and sorting; None leaves it to DuckDB (all cores).
-        memory_limit: What reading and sorting may take before they use disk beside `out` ("1GB").
+        memory_limit: What reading and sorting may take before they use disk beside `out` ("768MB").
         progress: Called after each patient.
         tell: Called with what is being done before patients come: checking and sorting tables.
 
@@ -216,12 +216,15 @@ class _Run:
         made: list[Mapped] = []
         sheaves: list[Sheaf] = []
         for mapper in self._mappers:
-            mine = {
-                spec.name: rows if spec.name == "patients" else self._streams[spec.name].take(subject)
-                for spec in mapper.tables
-                if spec.name in self._streams
-            }
             main = mapper.tables[0].name
+            mine: dict[str, Any] = {}
+            for spec in mapper.tables:
+                if spec.name == "patients":
+                    mine[spec.name] = rows
+                elif spec.name in self._streams:
+                    stream = self._streams[spec.name]
+                    lazily = getattr(mapper, "reads_once", False)
+                    mine[spec.name] = stream.each(subject) if lazily else stream.take(subject)
             if main in self._streams:
                 for one in mapper.map(patient, mine, self._tallies):
                     if isinstance(one, Sheaf):
