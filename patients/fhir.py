@@ -13,7 +13,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.resources import files
@@ -196,10 +196,10 @@ def check(plain: Any, *, strict: bool = False) -> list[str]:
 
     `strict` adds con-3, a guideline of R4 that what we write ourselves keeps and a real record may not.
     """
-    return _examine(plain, [], strict=strict)
+    return _examine(plain, None, strict=strict)
 
 
-def _examine(plain: Any, keys: list[str], *, strict: bool = False) -> list[str]:
+def _examine(plain: Any, keys: list[str] | None, *, strict: bool = False) -> list[str]:
     """Return the problems of a resource, and collect its keys in the order of the walk: its shape."""
     if not isinstance(plain, dict) or not isinstance(plain.get("resourceType"), str):
         return ["resourceType: missing; every resource names its type"]
@@ -210,7 +210,8 @@ def _examine(plain: Any, keys: list[str], *, strict: bool = False) -> list[str]:
     schema = _schema(kind)
     if not schema.is_valid(plain):
         problems = [_told(fault) for fault, _ in zip(schema.iter_errors(plain), range(MAX_PROBLEMS), strict=False)]
-    keys.append(kind)
+    if keys is not None:
+        keys.append(kind)
     _walk(plain, kind, kind, problems, keys)
     if not problems:
         _invariants(plain, problems)
@@ -236,12 +237,13 @@ def _text(where: _Where) -> str:
     return ".".join([where, *reversed(keys)])
 
 
-def _walk(node: dict[str, Any], name: str, where: _Where, problems: list[str], keys: list[str]) -> None:
+def _walk(node: dict[str, Any], name: str, where: _Where, problems: list[str], keys: list[str] | None) -> None:
     """Check one element and everything below it."""
     spec = _definition(name)
     steps = spec.steps
-    keys.extend(node)
-    keys.append(".")
+    if keys is not None:
+        keys.extend(node)
+        keys.append(".")
     for key, value in node.items():
         if not value and (value is None or value in ({}, [], "")):
             problems.append(f"{_text(where)}.{key}: is empty; leave the element out")
@@ -260,7 +262,7 @@ def _walk(node: dict[str, Any], name: str, where: _Where, problems: list[str], k
             problems.append(f"{_text(where)}.{choice}[x]: only one of {', '.join(sorted(found))} may be given")
 
 
-def _take_step(value: Any, step: _Step, where: _Where, problems: list[str], keys: list[str]) -> None:
+def _take_step(value: Any, step: _Step, where: _Where, problems: list[str], keys: list[str] | None) -> None:
     if step.child:
         if isinstance(value, list) and not step.many:
             problems.append(f"{_text(where)}: is an array; R4 has one value here")
@@ -296,11 +298,18 @@ def _check_references(value: Any, kinds: frozenset[str], where: _Where, problems
         text = item.get("reference") if isinstance(item, dict) else None
         if not isinstance(text, str) or text.startswith(("#", "urn:")):
             continue
-        match = _REFERENCE.fullmatch(text)
-        if match is None:
+        kind = _referred(text)
+        if kind is None:
             problems.append(f"{_text(where)}: `{text}` is not `Type/id`")
-        elif match[1] not in kinds:
-            problems.append(f"{_text(where)}: refers to a {match[1]}; allowed are {', '.join(sorted(kinds))}")
+        elif kind not in kinds:
+            problems.append(f"{_text(where)}: refers to a {kind}; allowed are {', '.join(sorted(kinds))}")
+
+
+@lru_cache(maxsize=4096)
+def _referred(text: str) -> str | None:
+    """Return the type a reference points to; None where it is no reference. A chart's point to few resources."""
+    match = _REFERENCE.fullmatch(text)
+    return None if match is None else match[1]
 
 
 def _check_concept(value: Any, wanted: tuple[str, frozenset[str]], where: _Where, problems: list[str]) -> None:
