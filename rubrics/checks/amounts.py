@@ -61,8 +61,8 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     except ArithmeticError:
         return False
     home = home_unit(concept)
-    if stated_unit is not None and ("FEU" in stated_unit) != ("FEU" in unit_code(unit)):
-        stated_unit, unit = stated_unit.replace("{FEU}", ""), unit_code(unit).replace("{FEU}", "")
+    if stated_unit is not None and _same_without_feu(stated, stated_unit, wanted, unit, concept):
+        return True
     if (stated_unit, unit_code(unit)) in LOGS or (unit_code(unit), stated_unit) in LOGS:
         return _logs(said, true, stated_unit == "{copies}/mL")
     if stated_unit is None and home == "10*3/uL" and said >= 1000:
@@ -80,11 +80,25 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
         return rounds_to(said, true)
     if home == "%" and stated_unit in ("{fraction}", "1"):
         return rounds_to(said * 100, true)
+    return _converted(said, stated_unit, true, unit, concept)
+
+
+def _same_without_feu(stated: str, stated_unit: str, wanted: str, unit: str, concept: str) -> bool:
+    """Many reports leave "FEU" out: the same number counts then, as a converted one does."""
+    code = unit_code(unit)
+    if ("FEU" in stated_unit) == ("FEU" in code):
+        return False
+    return same_number(stated, stated_unit.replace("{FEU}", ""), wanted, code.replace("{FEU}", ""), concept)
+
+
+def _converted(said: Decimal, stated_unit: str, true: Decimal, unit: str, concept: str) -> bool:
+    """Compare two numbers in different units, each rounded as it is written."""
     there = knowledge.convert(said, stated_unit, unit, concept)
     back = knowledge.convert(true, unit, stated_unit, concept)
     if there is None or back is None:
         return False
-    return _round(there, true) == true or _round(back, said) == said or _close(said, back)
+    exact = len(said.as_tuple().digits) >= 2
+    return _round(there, true) == true or (exact and _round(back, said) == said) or _close(said, back)
 
 
 LOGS = frozenset((("{copies}/mL", "{log_copies}/mL"),))

@@ -38,7 +38,10 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
     else:
         facts = evidence_facts(context.trace.evidence) if context.trace is not None else []
     resources: list[str] = []
+    flows = any("oxygen_requirement" in fact.concepts for fact in facts)
     for claim in reading.measured():
+        if claim.concept == "oxygen_requirement" and not flows:
+            continue  # "on 2 L/min": how the oxygen runs, no measurement
         known = next((fact for fact in facts if supports(fact, claim)), None)
         if known is None:
             return verdict(context, False, f"`{claim.concept}` {claim.value} {claim.unit} is not known", (claim.span,))

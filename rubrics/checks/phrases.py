@@ -128,8 +128,6 @@ def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int,
     tokens = reading.document.tokens
     there = {word_of(tokens[i]) for start, end in spans for i in range(start, end)}
     hits = sum(word in there for word in words)
-    if whole:
-        return hits == len(words)
     if len(words) >= 4 and all("一" <= word[0] <= "鿿" for word in words):
         return hits * 2 >= len(words)
     return hits == len(words) if len(words) <= 2 else hits * 3 >= len(words) * 2

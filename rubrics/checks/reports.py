@@ -10,6 +10,7 @@ from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext
+from .free import word_places
 from .matching import is_a, unread, verdict, words_of
 from .phrases import Phrase, found, parse, words_found
 
@@ -49,12 +50,11 @@ def _in_words(check: ReportsCheck, concept: Phrase, reading: Reading, spans: Spa
     """Tell whether the concept's own words stand in the patient's account though the name is put otherwise."""
     if concept.events or check.polarity == "absent" or len(words_of(check.concept)) < 2:
         return False
-    negated = any(
-        mod.kind in ("neg", "neg_back")
+    return any(
+        start <= first and last <= end and not reading.scopes[number].flags(first, last).negated
+        for number, first, last in word_places(check.concept, reading)
         for start, end in spans
-        for mod in reading.document.sentence_of(start).within(start, end, "modifier")
     )
-    return not negated and words_found(words_of(check.concept), reading, spans, whole=True)
 
 
 def _without_guess(reading: Reading, spans: Spans) -> Spans:

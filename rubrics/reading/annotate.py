@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from wardround.patients import knowledge
 
-from .cues import load_json
+from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
 from .layout import lay_out
 from .quantities import Quantity, read_quantities
@@ -126,50 +126,124 @@ def named(ids: tuple[str, ...]) -> Named:
 
 
 def annotate(source: str) -> Document:
-    """Take an answer apart."""
+    """Take an answer apart. Every step looks places up by token, so that the work grows with the text only."""
     normal = normalise(source)
     tokens = tokenise(normal.text)
     document = Document(normal, tokens)
     lay_out(document)
     blocked = [False] * len(tokens)
-    anns: list[Ann] = []
-    for mention in knowledge.lexicon().scan(normal.text):
-        start = document.token_at(mention.start)
-        end = document.token_at(mention.end - 1) + 1
-        anns.append(Ann(start, end, "concept", "concept", named(mention.concepts)))
-        for index in range(start, end):
-            blocked[index] = True
-    anns.extend(_paired(document, blocked))
-    anns.extend(_state_anns(document))
-    wide = [ann for ann in anns if ann.layer == "implied" and ann.value.mention]
-    anns = [
-        ann
-        for ann in anns
-        if ann.layer != "concept"
-        or not any(w.start <= ann.start and ann.end <= w.end and w.end - w.start > ann.end - ann.start for w in wide)
-    ]
-    quantities = read_quantities(tokens, blocked)
+    anns = _names(document, blocked)
+    names = _by_token(anns)
+    quantities = [_timed(quantity, names) for quantity in read_quantities(tokens, blocked)]
     covered = [False] * len(tokens)
-    quantities = [_timed(quantity, anns) for quantity in quantities]
     for quantity in quantities:
-        kind = "time" if quantity.time else "quantity"
-        anns.append(Ann(quantity.start, quantity.end, "time" if quantity.time else "quantity", kind, quantity))
         for index in range(quantity.start, quantity.end):
             covered[index] = True
-    anns = [ann for ann in anns if ann.layer in ("quantity", "time") or not covered[ann.start]]
+    anns = [ann for ann in anns if not covered[ann.start]]
+    for quantity in quantities:
+        kind = "time" if quantity.time else "quantity"
+        anns.append(Ann(quantity.start, quantity.end, kind, kind, quantity))
     _as_levels(anns)
-    cues = cue_annotations(tokens)
-    sources = [cue for cue in cues if cue.layer == "source" and cue.kind == "chart"]
-    for cue in cues:
-        if cue.layer in ("act", "state", "link") and any(s.start <= cue.start and cue.end <= s.end for s in sources):
-            continue
-        if cue.layer == "modifier" and cue.kind == "hedge" and _no_doubt(document, cue, covered):
-            continue
-        inside = cue.layer not in ("event", "source") and blocked[cue.start] and _covered_by(anns, cue)
-        if not inside:
-            anns.append(cue)
+    anns.extend(_cues(document, _by_token(anns), covered, blocked))
     attach(document.sentences, anns)
     return document
+
+
+def _by_token(anns: list[Ann]) -> dict[int, Ann]:
+    """Return the concept at each token."""
+    return {i: ann for ann in anns if ann.layer == "concept" for i in range(ann.start, ann.end)}
+
+
+def _names(document: Document, blocked: list[bool]) -> list[Ann]:
+    """Return concepts and words that imply one; of two that overlap wholly the wider stays."""
+    lexicon = knowledge.lexicon()
+    anns: list[Ann] = []
+    for start, end in _formulas(document):
+        blocked[start:end] = [True] * (end - start)  # "CKD-EPI 2021" names a formula, no disease and no number
+    for mention in lexicon.scan(document.normal.text):
+        start = document.token_at(mention.start)
+        end = document.token_at(mention.end - 1) + 1
+        if blocked[start]:
+            continue
+        ids = mention.concepts
+        if _compares(document, end):  # "血色素低于": the side of a comparison, no name
+            end -= 1
+            shorter = lexicon.resolve(document.text(start, end)) if end > start else None
+            if shorter is None:
+                continue
+            ids = (shorter.id,)
+        anns.append(Ann(start, end, "concept", "concept", named(ids)))
+        blocked[start:end] = [True] * (end - start)
+    anns.extend(_paired(document, blocked))
+    names = _by_token(anns)
+    implied = [ann for ann in _state_anns(document) if not _inside(ann, names.get(ann.start))]
+    wide = {i: ann for ann in implied if ann.value.mention for i in range(ann.start, ann.end)}
+    return [*(ann for ann in anns if not _inside(ann, wide.get(ann.start))), *implied]
+
+
+def _inside(ann: Ann, other: Ann | None) -> bool:
+    """Tell whether another annotation holds this one and is wider."""
+    return (
+        other is not None
+        and other.start <= ann.start
+        and ann.end <= other.end
+        and other.end - other.start > ann.end - ann.start
+    )
+
+
+def _cues(document: Document, names: dict[int, Ann], covered: list[bool], blocked: list[bool]) -> list[Ann]:
+    """Return the cues that are no part of a name, a date or what a chart is said to say."""
+    cues = cue_annotations(document.tokens)
+    charts = {
+        i: cue for cue in cues if cue.layer == "source" and cue.kind == "chart" for i in range(cue.start, cue.end)
+    }
+    found: list[Ann] = []
+    for cue in cues:
+        chart = charts.get(cue.start)
+        if cue.layer in ("act", "state", "link") and chart is not None and cue.end <= chart.end:
+            continue
+        chinese = document.tokens[cue.start].kind == "c"
+        if cue.layer in ("modifier", "state") and chinese and _straddles(cue, names):
+            continue  # "抗原为" holds no "原为", "3日前列腺" no "日前"
+        if cue.layer == "modifier" and cue.kind == "hedge" and _no_doubt(document, cue, covered):
+            continue
+        name = names.get(cue.start) if cue.layer not in ("event", "source") and blocked[cue.start] else None
+        if not _inside(cue, name):  # "normal saline", "high blood pressure" as a diagnosis
+            found.append(cue)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _formula_trie() -> Trie:
+    trie = Trie(folded=False)
+    for phrase in sorted(words("annotate.formulas")):
+        trie.add(phrase, phrase)
+    return trie
+
+
+def _formulas(document: Document) -> list[tuple[int, int]]:
+    """Return the token spans of names of formulas and their years."""
+    trie, tokens = _formula_trie(), document.tokens
+    found: list[tuple[int, int]] = []
+    for at in range(len(tokens)):
+        end = max((end for end, _ in trie.matches(tokens, at)), default=at)
+        if end > at:
+            found.append((at, end))
+    return found
+
+
+def _straddles(cue: Ann, names: dict[int, Ann]) -> bool:
+    """Tell whether a Chinese cue takes in a part of a name only."""
+    first, last = names.get(cue.start), names.get(cue.end - 1)
+    begins = first is not None and first.start < cue.start and first.end < cue.end
+    ends = last is not None and last.end > cue.end and cue.start < last.start
+    return begins or ends
+
+
+def _compares(document: Document, end: int) -> bool:
+    """Tell whether what ends at `end` takes in the first half of 高于 or 低于."""
+    tokens = document.tokens
+    return end < len(tokens) and tokens[end].raw == "于" and tokens[end - 1].raw in "高低"
 
 
 @lru_cache(maxsize=1)
@@ -202,20 +276,18 @@ def _no_doubt(document: Document, cue: Ann, covered: list[bool]) -> bool:
     return document.text(cue.start, cue.end).lower() in ("versus", "vs", "vs.") and any(covered[cue.end : cue.end + 1])
 
 
-def _timed(quantity: Quantity, anns: list[Ann]) -> Quantity:
-    """Read seconds and milliseconds as a measurement where one that is timed stands shortly before (QTc, aPTT)."""
+def _timed(quantity: Quantity, names: dict[int, Ann]) -> Quantity:
+    """Read seconds as a measurement after one that is timed (QTc, aPTT), and "心率一百二十六次" as a rate."""
     beats = quantity.time and quantity.unit is None and quantity.worded
     if not beats and not (quantity.time and quantity.unit in ("s", "ms")):
         return quantity
     labs = knowledge.labs()
-    for ann in anns:
-        near = ann.layer == "concept" and 0 <= quantity.start - ann.end <= 10
-        if near and beats and any(one in labs and labs[one].unit == "/min" for one in ann.value.ids):
-            return replace(quantity, time=False, unit="/min", dimension="rate")  # "心率一百二十六次"
-        if beats:
-            continue
-        if near and any(one in labs and labs[one].unit in ("s", "ms") for one in ann.value.ids):
-            return replace(quantity, time=False)
+    units = ("/min",) if beats else ("s", "ms")
+    for at in range(max(0, quantity.start - 11), quantity.start):
+        ann = names.get(at)
+        if ann is not None and any(one in labs and labs[one].unit in units for one in ann.value.ids):
+            changed = replace(quantity, time=False)
+            return replace(changed, unit="/min", dimension="rate") if beats else changed
     return quantity
 
 
@@ -234,21 +306,13 @@ def _as_levels(anns: list[Ann]) -> None:
             ann.value = named((level,))
 
 
-def _covered_by(anns: list[Ann], cue: Ann) -> bool:
-    """Tell whether a state word is part of a name ("normal saline", "high blood pressure" as a diagnosis)."""
-    return any(
-        a.layer == "concept" and a.start <= cue.start and cue.end <= a.end and (a.start, a.end) != (cue.start, cue.end)
-        for a in anns
-    )
-
-
 def _state_anns(document: Document) -> list[Ann]:
     trie, tokens = _states(), document.tokens
     found: list[Ann] = []
     at = 0
     while at < len(tokens):
         best = max(trie.matches(tokens, at), key=lambda match: match[0], default=None)
-        if best is None:
+        if best is None or _compares(document, best[0]):
             at += 1
             continue
         found.append(Ann(at, best[0], "implied", "implied", best[1]))

@@ -116,7 +116,8 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
     if power:
         values = tuple(value.scaleb(power) for value in values)
         texts = tuple(format(value.normalize(), "f") for value in values)
-    if unit is None and number.worded and not _worded_counts(tokens, number):
+    named = at > 0 and tokens[at - 1].raw.isupper() and len(tokens[at - 1].raw) > 2  # "GCS fifteen"
+    if unit is None and number.worded and not named and not _worded_counts(tokens, number):
         return None
     time = _is_time(tokens, at, end, unit, dimension)
     return Quantity(at, end, values, texts, shape, unit, dimension, number.worded, time)
@@ -281,7 +282,7 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
             return at + 5
         if len(keys) > 1 and keys[1] == "年":
             return at + 2
-        if at and tokens[at - 1].key in ("in", "since", "of", "from", *months):
+        if at and tokens[at - 1].key in ("in", "since", "of", "from", *months) and _longest(tokens, at + 1) is None:
             return at + 1
     if len(keys) > 1 and keys[1] in months and (keys[1] != "may" or tokens[at + 1].raw == "May"):
         return at + (3 if len(keys) > 2 and len(keys[2]) == 4 and keys[2].isdigit() else 2)
@@ -296,6 +297,7 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
         and tokens[at - 1].key in ("at", "by")
         and raw[2:] < "60"
         and raw < "2400"
+        and _longest(tokens, at + 1) is None
     ):
         return at + 1
     if len(keys) >= 3 and keys[1] == "月" and keys[2].isdigit():
@@ -310,7 +312,7 @@ def _day_of_month(tokens: list[Token], at: int) -> bool:
     first, second = tokens[at].raw, tokens[at + 2].raw
     if not (first.isdigit() and second.isdigit() and len(first) <= 2 and len(second) <= 2) or second == "10":
         return False
-    if (at >= 2 and tokens[at - 2].raw in "/&") or (at >= 3 and tokens[at - 3].raw in "/&"):
+    if at >= 2 and tokens[at - 2].raw in "/&" and tokens[at - 1].raw[:1].isupper():
         return False  # "BUN/Cr 12/2"
     if at + 3 < len(tokens) and tokens[at + 3].raw == "/" and at + 4 < len(tokens) and not tokens[at + 4].raw.isdigit():
         return False
@@ -331,7 +333,7 @@ def _is_time(tokens: list[Token], start: int, end: int, unit: str | None, dimens
                 return True
         elif key in times["durations"] and tokens[end].raw not in FLAGS:
             return True
-    return start > 0 and tokens[start - 1].key in times["time_words_before"]
+    return start > 0 and tokens[start - 1].key in times["time_words_before"] and "." not in tokens[start].raw
 
 
 def parse_quantity(text: str) -> Quantity | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+
+from wardround.patients import knowledge
 
 from .claims import Measured, StatusClaim
 from .cues import load_json
 from .document import Ann, Document, Sentence
-from .measure import Binder, ids_of
+from .measure import Binder, fits, ids_of
+from .quantities import find_unit
 from .scope import Scopes
 from .status import STATUSES
 
@@ -19,8 +23,9 @@ def read_row(
     owner = next((ann for ann in sentence.anns if Binder._owns(ann)), None)
     binder = Binder(document, number, sentence, scopes)
     values = []
-    for ann in binder.quantities:
-        head = _head(sentence, ann)
+    for plain in binder.quantities:
+        head = _head(sentence, plain)
+        ann = _with_unit(plain, head, sentence, owner)
         first = ann.start < sentence.row[0][2] if sentence.row else False
         claim = (
             binder._claim(ann, ann.value, owner)
@@ -42,7 +47,6 @@ def read_row(
         for index in measured[:-1]:
             values[index] = replace(values[index], old=True, series=values[measured[0]].token)
         values[measured[-1]] = replace(values[measured[-1]], series=values[measured[0]].token)
-        values = _units(values, sentence, document, binder)
     states = []
     if owner is not None:
         ids = ids_of(owner)
@@ -67,8 +71,27 @@ def read_row(
     return values, states
 
 
-def _units(values: list[Measured], sentence: Sentence, document: Document, binder: Binder) -> list[Measured]:
-    return values
+def _with_unit(ann: Ann, head: str, sentence: Sentence, owner: Ann | None) -> Ann:
+    """Give a bare number the unit of its column head, or of the first one ("| Test (mg/dL) | Result |")."""
+    if ann.value.unit is not None or owner is None:
+        return ann
+    for text in (head, sentence.row[0][0] if sentence.row else ""):
+        unit = head_unit(text)
+        if unit is not None and any(fits(one, unit.ucum) for one in ids_of(owner)):
+            return replace(ann, value=replace(ann.value, unit=unit.ucum, dimension=unit.dimension))
+    return ann
+
+
+@lru_cache(maxsize=1024)
+def head_unit(head: str) -> knowledge.Unit | None:
+    """Return the unit that a column head gives in brackets or after a comma, or None."""
+    for opening, closing in (("(", ")"), ("（", "）"), ("[", "]"), (",", ""), ("，", "")):
+        if opening in head:
+            inner = head.split(opening, 1)[1]
+            inner = (inner.split(closing, 1)[0] if closing and closing in inner else inner).strip()
+            if inner and (found := find_unit(inner)) is not None:
+                return found  # type: ignore[no-any-return]
+    return None
 
 
 def _head(sentence: Sentence, ann: Ann) -> str:
