@@ -16,13 +16,6 @@ CLOSE = {
     "stop": ("stop",),
 }
 """Acts that carry out the asked one."""
-AGAINST = {
-    "start": ("avoid", "stop"),
-    "order": ("avoid",),
-    "continue": ("stop", "hold"),
-    "stop": ("continue",),
-    "hold": ("continue",),
-}
 
 
 def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdict:

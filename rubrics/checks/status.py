@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.rubrics.limits import limits
 from wardround.rubrics.reading import Reading, StatusClaim
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
 from .matching import MEASURES, ids_for, is_a, unread, verdict
-
-RIVALS = {
-    "high": frozenset(("low", "normal")),
-    "low": frozenset(("high", "normal")),
-    "normal": frozenset(("high", "low")),
-    "rising": frozenset(("falling", "stable")),
-    "falling": frozenset(("rising", "stable")),
-    "stable": frozenset(("rising", "falling", "labile")),
-    "positive": frozenset(("negative", "undetectable")),
-    "negative": frozenset(("positive",)),
-    "undetectable": frozenset(("positive",)),
-}
-
 
 TESTS = words("status.read_as_tests")
 AS_TEST = {"normal": "negative", "high": "positive"}
@@ -35,7 +23,7 @@ def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdic
         return bad
     claims = current(states_for(check.concept, reading))
     mine = [c for c in claims if c.status == check.status]
-    rivals = [c for c in claims if c.status in RIVALS[check.status]]
+    rivals = [c for c in claims if _excludes(c.status, check.status)]
     if not mine:
         said = ", ".join(c.status for c in claims) or "nothing"
         return verdict(
@@ -49,6 +37,11 @@ def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdic
             (mine[0].span, rivals[0].span),
         )
     return verdict(context, True, f"`{check.concept}` is called {check.status}", (mine[0].span,))
+
+
+def _excludes(one: str, other: str) -> bool:
+    """Tell whether both cannot hold at once, as `data/limits.json` has it; what swings is not stable either."""
+    return limits().statuses_clash(one, other) or {one, other} == {"stable", "labile"}
 
 
 def states_for(name: str, reading: Reading) -> list[StatusClaim]:

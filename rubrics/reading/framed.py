@@ -18,6 +18,7 @@ OPPOSITE = {
     "resume": "avoid",
     "switch": "continue",
 }
+"""What denying an act amounts to; which acts exclude each other stands in `rubrics/data/limits.json`."""
 TESTS = frozenset(("lab", "vital", "procedure"))
 
 
