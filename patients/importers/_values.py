@@ -130,3 +130,17 @@ def year_of(text: str | None) -> int | None:
     """Read a year between 1 and 9999, else None."""
     value = whole(text)
     return value if value is not None and date.min.year <= value <= date.max.year else None
+
+
+NDC_DIGITS = 11
+GSN_DIGITS = 6
+LOST = "{} has lost its leading zeros; not carried"
+"""What the account says then."""
+
+
+def lost_zeros(code: str, digits: int) -> bool:
+    """Tell whether a drug code that has a fixed number of digits in MIMIC-IV is a number with fewer.
+
+    Spreadsheets drop leading zeros; what is left may be another drug's code.
+    """
+    return code.isascii() and code.isdigit() and len(code) < digits

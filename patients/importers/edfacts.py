@@ -14,6 +14,7 @@ from ._facts import Cells, NoDictionary, id_key, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._titles import TitleBook
+from ._values import GSN_DIGITS, LOST, lost_zeros
 from .diagnoses import CODE, TITLES, coded
 from .report import Tally
 
@@ -134,8 +135,11 @@ def _dispense(patient: PatientContext, key: tuple[str, str, str], group: list[Ce
     at = group[0].time("charttime")
     assert at is not None
     absent = words.codes()["absent_ndc"]
-    listed = (code for cells in group for code in (cells["gsn"] or "").split())
-    codings = [words.coding(words.system("gsn"), code) for code in dict.fromkeys(listed) if code not in absent]
+    listed = [code for cells in group for code in (cells["gsn"] or "").split() if code not in absent]
+    if any(lost_zeros(code, GSN_DIGITS) for code in listed):
+        tally.note(LOST.format("gsn"))
+    listed = [code for code in dict.fromkeys(listed) if not lost_zeros(code, GSN_DIGITS)]
+    codings = [words.coding(words.system("gsn"), code) for code in listed]
     digest = blake2b(name.encode(), digest_size=3).hexdigest()
     resource: Resource = {
         "resourceType": "MedicationDispense",

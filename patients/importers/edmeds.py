@@ -11,6 +11,8 @@ from . import _vocabulary as words
 from ._facts import Cells, NoDictionary, id_key, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import TableSpec
+from ._values import GSN_DIGITS, LOST, NDC_DIGITS, lost_zeros
+from .report import Tally
 
 MEDRECON = TableSpec(
     "medrecon",
@@ -43,7 +45,7 @@ class Medrecon(NoDictionary):
             if len(group) > 1:
                 tally.note("the drug again with another class; one statement with all classes", len(group) - 1)
             encounter = patient.ed_encounter(stay, tally)
-            yield _statement(patient, stay, (name, gsn, ndc), group, encounter)
+            yield _statement(patient, stay, (name, gsn, ndc), group, encounter, tally)
 
 
 def _row_key(cells: Cells) -> tuple[str, ...] | None:
@@ -61,14 +63,18 @@ def _statement(
     drug: tuple[str, str, str],
     group: list[Cells],
     encounter: dict[str, str] | None,
+    tally: Tally,
 ) -> Mapped:
     name, gsn, ndc = drug
+    for column, code, digits in (("gsn", gsn, GSN_DIGITS), ("ndc", ndc, NDC_DIGITS)):
+        if code not in words.codes()["absent_ndc"] and any(lost_zeros(one, digits) for one in code.split()):
+            tally.note(LOST.format(column))
     at = group[0].time("charttime")
     assert at is not None
     absent = words.codes()["absent_ndc"]
-    codings = [words.coding(words.NDC, ndc)] if ndc.isdigit() and ndc not in absent else []
+    codings = [words.coding(words.NDC, ndc)] if ndc.isdigit() and len(ndc) >= NDC_DIGITS else []
     if gsn and gsn not in absent:
-        codings += [words.coding(words.system("gsn"), code) for code in gsn.split()]
+        codings += [words.coding(words.system("gsn"), code) for code in gsn.split() if not lost_zeros(code, GSN_DIGITS)]
     codings += [
         words.coding(words.system("etc"), words.local_code(one["etccode"] or ""), one["etcdescription"])
         for one in group

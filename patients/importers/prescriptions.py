@@ -16,7 +16,7 @@ from wardround.patients.times import NEVER, Instant
 from . import _vocabulary as words
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
-from ._values import Moment, clean, grouped_number, moment, span, whole
+from ._values import GSN_DIGITS, LOST, NDC_DIGITS, Moment, clean, grouped_number, lost_zeros, moment, span, whole
 from .report import Tally
 
 PRESCRIPTIONS = TableSpec(
@@ -278,11 +278,16 @@ def _medication(cells: Cells, tally: Tally) -> Resource:
     if cells.formulary is not None:
         codings.append(words.coding(words.system("formulary"), words.local_code(cells.formulary)))
     if cells.ndc is not None and cells.ndc not in words.codes()["absent_ndc"]:
-        if _NDC.fullmatch(cells.ndc):
+        if lost_zeros(cells.ndc, NDC_DIGITS):
+            tally.note(LOST.format("ndc"))
+        elif _NDC.fullmatch(cells.ndc):
             codings.append(words.coding(words.NDC, cells.ndc))
         else:
             tally.note("ndc is not a run of digits; not carried")
-    codings += [words.coding(words.system("gsn"), code) for code in (cells.gsn or "").split()]
+    listed = (cells.gsn or "").split()
+    if any(lost_zeros(code, GSN_DIGITS) for code in listed):
+        tally.note(LOST.format("gsn"))
+    codings += [words.coding(words.system("gsn"), code) for code in listed if not lost_zeros(code, GSN_DIGITS)]
     return words.concept(cells.drug, *codings)
 
 

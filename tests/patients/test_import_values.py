@@ -163,3 +163,11 @@ def test_templates_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert import_mimic(folder, tmp_path / "slow.sqlite").store_hash == fast
     with ChartStore.open(tmp_path / "slow.sqlite") as store:
         assert store.header["validated"]["by_template"] == 0
+
+
+def test_drug_codes_that_lost_their_zeros_are_told_from_whole_ones() -> None:
+    assert values.lost_zeros("93104801", values.NDC_DIGITS)
+    assert values.lost_zeros("4490", values.GSN_DIGITS)
+    assert not values.lost_zeros("00093104801", values.NDC_DIGITS)
+    assert not values.lost_zeros("004490", values.GSN_DIGITS)
+    assert not values.lost_zeros("n/a", values.GSN_DIGITS)
