@@ -19,7 +19,7 @@ from wardround.patients.importers import ImportReport, import_mimic
 from wardround.patients.importers._repairs import is_time, is_whole
 from wardround.patients.importers._sources import SourceFile
 from wardround.patients.importers._tables import Reader, TableSpec
-from wardround.patients.importers.registry import MAPPERS
+from wardround.patients.importers.registry import MAPPERS, REQUIRED
 from wardround.patients.importers.report import Tally
 from wardround.patients.store import ChartStore
 from wardround.patients.work_folder import WorkFolder
@@ -244,3 +244,18 @@ def test_numbers_that_lost_their_digits_are_named(tmp_path: Path) -> None:
     labs = next(table for table in report.tables if table.table == "labevents")
     assert (labs.kept, [one.reason for one in labs.refused]) == (0, ["subject_id is not a whole number"])
     assert any("`labevents.csv`: 3 values of `subject_id`" in one and "1.23E+07" in one for one in report.messages)
+
+
+@pytest.mark.parametrize("name", sorted(set(SPECS) - set(REQUIRED)))
+def test_a_missing_table_is_named_and_nothing_else_is_skipped(name: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "in")
+    (folder / f"{name}.csv").unlink()
+    report = import_mimic(folder, tmp_path / "out.sqlite", threads=1)
+    assert report.missing_tables == (name,)
+    assert {table.table for table in report.tables} == set(SPECS) - {name}
+    for table in report.tables:
+        assert table.read == table.kept + sum(one.count for one in table.refused)
+    helpers = [spec.name for make in MAPPERS if make().tables[0].name == name for spec in make().tables[1:]]
+    notes = {table.table: table.notes for table in report.tables}
+    for helper in helpers:
+        assert notes[helper] == {f"read, but there is no table {name} that uses it": 3}
