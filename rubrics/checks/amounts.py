@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured
-from wardround.rubrics.reading.measure import home_unit
+from wardround.rubrics.reading.fitting import home_unit
 from wardround.rubrics.reading.quantities import find_unit, parse_quantity
 
 _WIDE = Context(prec=80)

@@ -46,7 +46,12 @@ def parse(text: str) -> Phrase:
     for sentence in document.sentences:
         for ann in sentence.anns:
             if ann.layer == "concept":
-                if not any(a.start < ann.end and ann.start < a.end for a in sentence.of("event")):
+                if not any(
+                    a.start < ann.end
+                    and ann.start < a.end
+                    and not (ann.start <= a.start and a.end <= ann.end and a.end - a.start < ann.end - ann.start)
+                    for a in sentence.of("event")
+                ):
                     names.append(ann.value.ids)
             elif ann.layer == "implied" and isinstance(ann.value, State):
                 names.append((ann.value.mention or ann.value.concept,))

@@ -12,6 +12,7 @@ from .context import CheckContext
 from .matching import unread, verdict
 from .value import claims_for
 
+IMPERATIVES = words("threshold.imperatives")
 RULES = tuple(sorted(words("threshold.rules")))
 
 
@@ -62,7 +63,8 @@ def _rule(bounds: list[Measured], reading: Reading) -> bool:
         )
         asked = any(document.tokens[i].key in ("for", "when") for i in range(sentence.start, bound.token)) and act
         after = document.text(bound.token + 1, min(bound.token + 10, sentence.end)).lower()
-        if asked or any(word in after for word in RULES):
+        order = document.tokens[sentence.start].key in IMPERATIVES
+        if asked or order or any(word in after for word in RULES):
             return True
     return any(ann.kind == "missing" for s in document.sentences for ann in s.of("modifier"))
 

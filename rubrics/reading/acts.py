@@ -89,6 +89,7 @@ class ActReader(Framed):
     def _status(self, site: Site, start: int, end: int) -> tuple[bool, bool, Flags]:
         """Return (advised, negated, flags) of an act."""
         ann = site.ann
+        at = ann.end if site.framed else ann.start
         flags = self.scopes.flags(ann.start, ann.end)
         negated = self._negated(site) or self._warned(site)
         tokens, clause = self.document.tokens, self.document.clause
@@ -109,11 +110,11 @@ class ActReader(Framed):
             and not self._gerund_advised(before, ann.end)
         ):
             past = True
-        if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(ann.start):
+        if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(at):
             past = True
         heading = self.sentence.header
         weighed = weighed or any(word in heading for word in ("option", "alternatives", "选项", "可选"))
-        outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(ann.start)
+        outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(at)
         conditional = self._conditional(ann)
         advised = not (
             weighed

@@ -88,13 +88,25 @@ def _states() -> Trie:
         state = State(
             concept_id(entry.concept, MEASURES) if entry.concept else "",
             entry.status,
-            concept_id(entry.mentions) if entry.mentions else "",
-            entry.polarity,
+            concept_id(entry.mentions) if entry.mentions else _diagnosis(entry),
+            entry.polarity or ("present" if not entry.mentions else ""),
         )
         for pattern in entry.words:
             for phrase in expand(pattern):
                 trie.add(phrase.lower(), state)
     return trie
+
+
+def _diagnosis(entry: StateEntry) -> str:
+    """Return the diagnosis that one of an entry's words names: whoever is hypoglycemic has hypoglycemia."""
+    if not entry.status:
+        return ""
+    for pattern in entry.words:
+        for phrase in expand(pattern):
+            found = knowledge.lexicon().resolve(phrase, ("condition", "finding"))
+            if found is not None:
+                return found.id
+    return ""
 
 
 @lru_cache(maxsize=1)

@@ -45,6 +45,8 @@ class Framed(Targets):
         kinds = ann.value.kinds
         if act == "none":
             return True
+        if act in ("change", "replace"):
+            return bool(ann.value.drug)
         if act in ("give", "order", "recheck", "avoid"):
             return bool(ann.value.drug or kinds & TESTS or "service" in kinds) and (
                 act != "recheck" or not ann.value.drug
@@ -70,18 +72,41 @@ class Framed(Targets):
             Ann(frame.start, frame.end, "act", frame.act),
             self.document.tokens[frame.start].kind == "c",
             self.document.text(frame.start, frame.end).lower(),
+            framed=True,
         )
         advised, negated, flags = self._status(site, frame.start, frame.end)
         if frame.act == "switch" and frame.y is not None:
             return self._of_switch(site, frame.x, frame.y, advised=advised, negated=negated, flags=flags)
+        if frame.act == "replace":
+            earlier = [d for d in self.drugs if d.end <= frame.x.start and d is not frame.x]
+            old = earlier[-1] if earlier else self.carried
+            if old is None or set(old.value.ids) == set(frame.x.value.ids):
+                return [self._make(site, "start", frame.x, advised, flags)]
+            return self._of_switch(site, old, frame.x, advised=advised, negated=negated, flags=flags)
         made = []
         for target in self._also(frame):
-            act = _resolved(frame.act, target)
+            act = self._by_numbers(frame) if frame.act == "change" else _resolved(frame.act, target)
+            if act in ("order", "recheck") and self._stated(frame, target):
+                continue
             if negated:
                 act = OPPOSITE.get(act, "")
             if act:
                 made.append(self._make(site, act, target, advised, flags))
         return made
+
+    def _by_numbers(self, frame: Frame) -> str:
+        """Return which way a change goes: "Lantus from 20 to 26 units" is an increase."""
+        sizes = [a.value for a in self.sentence.within(frame.start, frame.end, "quantity")]
+        if len(sizes) < 2 or sizes[-2].values[0] == sizes[-1].values[0]:
+            return ""
+        return "increase" if sizes[-1].values[0] > sizes[-2].values[0] else "reduce"
+
+    def _stated(self, frame: Frame, target: Ann) -> bool:
+        """Tell whether a measurement is reported, not asked for ("potassium now 4.2")."""
+        return bool(target.value.measurable) and any(
+            a.value.unit is not None or a.start <= max(frame.end, target.end) + 1
+            for a in self.sentence.within(target.end, max(frame.end, target.end) + 4, "quantity")
+        )
 
     def _of_switch(
         self, site: Site, old: Ann, new: Ann, *, advised: bool, negated: bool, flags: Flags

@@ -40,10 +40,13 @@ ACTS = frozenset(
         "order",
         "avoid",
         "give",
+        "change",
+        "replace",
         "none",
     )
 )
-"""`give` starts a drug, orders a test and refers to a service; `none` says that no advice is meant."""
+"""`give` starts a drug, orders a test and refers to a service; `change` goes by its two numbers; `replace` takes the
+place of the drug named before; `none` says that no advice is meant."""
 
 
 class FrameFile(BaseModel):
@@ -65,6 +68,7 @@ class Frame:
     act: str
     x: Ann
     y: Ann | None
+    numbers: tuple[Ann, ...] = ()
 
 
 @lru_cache(maxsize=1)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
-from functools import lru_cache
 
-from wardround.patients import knowledge
-
-from .annotate import Named, State, named
+from .annotate import named
 from .claims import Flags, Measured
 from .cues import words
 from .document import Ann, Document, Sentence
-from .quantities import Quantity, find_unit
+from .fitting import fits, home_unit, ids_of, level_of
+from .quantities import Quantity
 from .roles import FILLER, Roles
 from .scope import Scopes
 from .series import ordered
@@ -28,33 +25,6 @@ ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
-
-
-@lru_cache(maxsize=4096)
-def fits(concept: str, unit: str | None) -> bool:
-    """Tell whether a unit measures a concept."""
-    if unit is None:
-        return True
-    lab = knowledge.labs().get(concept)
-    if lab is None:
-        return False
-    if unit in lab.units or unit == "{score}":
-        return unit in lab.units or not lab.unit
-    if lab.unit.endswith("/24h") and unit in ("g", "mg"):
-        return True
-    if concept == "blood_pressure":
-        return unit == "mm[Hg]"
-    if knowledge.convert(Decimal(1), unit, lab.unit, concept) is not None:
-        return True
-    found = find_unit(unit)
-    own = find_unit(lab.unit)
-    return found is not None and own is not None and found.dimension == own.dimension
-
-
-def home_unit(concept: str) -> str:
-    """Return a concept's conventional unit, "" where it has none."""
-    lab = knowledge.labs().get(concept)
-    return lab.unit if lab is not None else ""
 
 
 class Binder(Roles):
@@ -223,6 +193,8 @@ class Binder(Roles):
         ):
             return level
         following = after[0] if after else None
+        if not before and following is not None and self._dated_before(ann, following, quantity):
+            return following
         if following is not None and self._follows(ann, following, quantity):
             clause = self.document.clause
             if not before or clause[before[-1].start] != clause[ann.start] or not self._free(before[-1], ann, quantity):
@@ -247,8 +219,13 @@ class Binder(Roles):
             return owner
         return None
 
-    def _adjacent(self, owner: Ann, ann: Ann) -> bool:
-        return ann.start - owner.end <= 3
+    def _dated_before(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
+        """As in "出院时78kg，今天体重83kg": an old value whose concept is named with the new one."""
+        if quantity.unit is None or not any(fits(one, quantity.unit) for one in ids_of(owner)):
+            return False
+        clause = self.document.clause
+        past = any(m.kind == "past" and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
+        return past and clause[owner.start] == clause[ann.start] + 1 and len(self.quantities) > 1
 
     def _free(self, owner: Ann, ann: Ann, quantity: Quantity) -> bool:
         """Tell whether a concept before has no number of its own yet and could own this one."""
@@ -372,29 +349,9 @@ def _like_the_last(claim: Measured, claims: list[Measured]) -> Measured:
     return replace(claim, unit=before.unit, stated_unit=True)
 
 
-def level_of(drug: Ann, unit: str | None) -> Ann | None:
-    """Return a drug's blood level as the owner of a concentration ("Lithium 1.6 mEq/L")."""
-    if unit is None:
-        return None
-    for one in drug.value.ids:
-        lab = f"{one}_level"
-        if fits(lab, unit):
-            return Ann(drug.start, drug.end, "concept", "concept", named((lab,)))
-    return None
-
-
 def replace_flags(flags: Flags, **changes: bool) -> Flags:
     """Return flags with some of them changed."""
     return replace(flags, **changes)
-
-
-def ids_of(ann: Ann) -> tuple[str, ...]:
-    """Return the measurable ids of an owner annotation."""
-    if isinstance(ann.value, State):
-        return (ann.value.concept,)
-    value: Named = ann.value
-    labs = knowledge.labs()
-    return tuple(one for one in value.ids if one in labs)
 
 
 __all__ = ["Binder", "fits", "home_unit", "ids_of", "named"]

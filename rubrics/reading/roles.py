@@ -162,7 +162,7 @@ class Roles:
         return any(
             mod.kind == "delta"
             and 0 <= ann.start - mod.end <= 1
-            and all(tokens[i].key not in ("to", "至", "到") for i in range(mod.end, ann.start))
+            and all(tokens[i].key not in ("to", "至", "到", "from", "从", "由") for i in range(mod.end, ann.start))
             for mod in self.scopes.mods
         )
 

@@ -43,7 +43,8 @@ class Scopes:
             asked=self._asked(start, end) or self.sentence.question,
             hypothetical=self.conditional(start) == "inside",
             general=self._in_clause(start, "general"),
-            family=self._person(start, "family"),
+            family=self._person(start, "family")
+            or any(m.kind == "family_back" and 0 <= m.start - end <= 3 for m in self.mods),
             other=self._other(start),
             past=self._timed(start, "past"),
             now=self._timed(start, "now"),

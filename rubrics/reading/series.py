@@ -31,7 +31,8 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
         told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))
         if sum(bool(mark) for mark in marks) < len(run) - 1 and not (told and len(run) >= 3):
             continue
-        newest = run[0] if marks[0] == "now" and marks[-1] != "now" else run[-1]
+        first = (marks[0] == "now" and marks[-1] != "now") or (len(run) == 2 and marks[0] == "" and marks[-1] == "then")
+        newest = run[0] if first else run[-1]
         for position in run:
             out[position] = replace(out[position], old=position != newest, series=out[run[0]].token)
     return out

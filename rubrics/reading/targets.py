@@ -26,6 +26,8 @@ class Site:
     ann: Ann
     chinese: bool
     text: str
+    framed: bool = False
+    """Read from a whole wording, which holds its own words of recommendation."""
 
 
 class Targets:
