@@ -1,18 +1,16 @@
 """Building and validating FHIR R4 (4.0.1) resources.
 
 A resource is valid when three layers find nothing: the official JSON schema (trimmed to our types), our own walk for
-what a JSON schema cannot say (required bindings, reference targets, choices, real dates, empty elements, invariants),
-and, for every new shape and a seeded sample, the `fhir.resources.R4B` models. Nothing is ever validated on reads.
-
-The invariant per-1 (a Period's start before its end) is not enforced: real records break it, and the clock reads such
-an order as `unknown` rather than refuse it.
+what a JSON schema cannot say (required bindings, reference targets, choices, real dates, empty elements; invariants.py
+has the invariants), and, for every new shape and a seeded sample, the `fhir.resources.R4B` models. Nothing is ever
+validated on reads.
 """
 
 from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib import import_module
@@ -23,6 +21,7 @@ import jsonschema_rs
 import orjson
 
 from .errors import DataError
+from .invariants import check_invariants
 from .resource import (
     ALWAYS,
     DERIVED_STATUS,
@@ -214,9 +213,7 @@ def _examine(plain: Any, keys: list[str] | None, *, strict: bool = False) -> lis
         keys.append(kind)
     _walk(plain, kind, kind, problems, keys)
     if not problems:
-        _invariants(plain, problems)
-        if strict and kind == "Condition":
-            _condition_guideline(plain, problems)
+        check_invariants(plain, problems, strict=strict)
     return problems[:MAX_PROBLEMS]
 
 
@@ -320,66 +317,6 @@ def _check_concept(value: Any, wanted: tuple[str, frozenset[str]], where: _Where
     found = ", ".join(f"{coding.get('system')}|{coding.get('code')}" for coding in codings) or "no coding"
     problems.append(f"{_text(where)}: needs a code of {system} ({', '.join(sorted(codes))}), found {found}")
 
-
-def _invariants(plain: Resource, problems: list[str]) -> None:
-    rules = _INVARIANTS.get(plain["resourceType"])
-    if rules is not None:
-        rules(plain, problems)
-
-
-def _codes(node: Any) -> set[str]:
-    found: set[str] = set()
-    for concept in node if isinstance(node, list) else (node,):
-        if isinstance(concept, dict):
-            found |= {coding["code"] for coding in concept.get("coding", ()) if "code" in coding}
-    return found
-
-
-def _condition_rules(plain: Resource, problems: list[str]) -> None:
-    status, verification = _codes(plain.get("clinicalStatus")), _codes(plain.get("verificationStatus"))
-    abated = any(key.startswith("abatement") for key in plain)
-    if abated and "clinicalStatus" in plain and status.isdisjoint({"inactive", "resolved", "remission"}):
-        problems.append("Condition.clinicalStatus: abated, so it must be inactive, resolved or remission (con-4)")
-    if "clinicalStatus" in plain and "entered-in-error" in verification:
-        problems.append("Condition.clinicalStatus: must be absent when entered in error (con-5)")
-
-
-def _condition_guideline(plain: Resource, problems: list[str]) -> None:
-    listed = "problem-list-item" in _codes(plain.get("category"))
-    if listed and "clinicalStatus" not in plain and "entered-in-error" not in _codes(plain.get("verificationStatus")):
-        problems.append("Condition.clinicalStatus: a problem list item needs one (con-3)")
-
-
-def _observation_rules(plain: Resource, problems: list[str]) -> None:
-    has_value = any(key.startswith("value") for key in plain)
-    if "dataAbsentReason" in plain and has_value:
-        problems.append("Observation.dataAbsentReason: only without a value (obs-6)")
-    if has_value and "component" in plain:
-        own = _pairs(plain.get("code"))
-        if any(not own.isdisjoint(_pairs(part.get("code"))) for part in plain["component"]):
-            problems.append("Observation.value[x]: absent where a component has the same code (obs-7)")
-    for band in plain.get("referenceRange", ()):
-        if not {"low", "high", "text"} & band.keys():
-            problems.append("Observation.referenceRange: needs low, high or text (obs-3)")
-
-
-def _pairs(concept: Any) -> set[tuple[str | None, str]]:
-    codings = concept.get("coding", ()) if isinstance(concept, dict) else ()
-    return {(coding.get("system"), coding["code"]) for coding in codings if "code" in coding}
-
-
-def _allergy_rules(plain: Resource, problems: list[str]) -> None:
-    wrong = "entered-in-error" in _codes(plain.get("verificationStatus"))
-    if wrong == ("clinicalStatus" in plain):
-        rule = "ait-2" if wrong else "ait-1"
-        problems.append(f"AllergyIntolerance.clinicalStatus: present unless entered in error ({rule})")
-
-
-_INVARIANTS: dict[str, Callable[[Resource, list[str]], None]] = {
-    "Condition": _condition_rules,
-    "Observation": _observation_rules,
-    "AllergyIntolerance": _allergy_rules,
-}
 
 SAMPLE = 512
 """One resource in so many, by a hash of its key, is also read by the R4B models."""
