@@ -10,8 +10,9 @@ import numpy as np
 
 from wardround.patients.times import Instant
 
+from .amounts import EXACT, Amount, amounts
 from .definitions import Path
-from .extract import EXACT, TICKS, Amount, amounts, spans
+from .extract import TICKS, spans
 from .postings import Array, BaseIndex, Rows, extremes
 from .values import Number, Span, Value, widened
 

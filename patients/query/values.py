@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from .amounts import EXACT
 from .errors import SearchError, refusal, shown
-from .extract import EXACT, REFERENCE, date_span, fold_text, is_absolute, split_reference
+from .extract import REFERENCE, date_span, fold_text, is_absolute, split_reference
 
 PREFIXES = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "sa", "eb", "ap"})
 
