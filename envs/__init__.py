@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .actions import ParsedAction, parse_action
-    from .episode import ENV_ID, TRAJECTORY_FORMAT, Episode
+    from .episode import Episode
     from .grading import grade_answer
     from .registration import make, register
-    from .replay import replay
+    from .replay import pending, replay
     from .settings import Settings
     from .spaces import Unicode
+    from .trajectory import ENV_ID, TRAJECTORY_FORMAT
     from .view import EpisodeView
     from .ward import SPEAKERS, WardEnv
 
@@ -32,14 +33,15 @@ __all__ = [
     "grade_answer",
     "make",
     "parse_action",
+    "pending",
     "register",
     "replay",
 ]
 
 _HOMES = {
-    "ENV_ID": "episode",
+    "ENV_ID": "trajectory",
     "SPEAKERS": "ward",
-    "TRAJECTORY_FORMAT": "episode",
+    "TRAJECTORY_FORMAT": "trajectory",
     "Episode": "episode",
     "EpisodeView": "view",
     "ParsedAction": "actions",
@@ -49,6 +51,7 @@ _HOMES = {
     "grade_answer": "grading",
     "make": "registration",
     "parse_action": "actions",
+    "pending": "replay",
     "register": "registration",
     "replay": "replay",
 }

@@ -27,19 +27,28 @@ from wardround.patients import (
     parse_instant,
     run_tool,
 )
-from wardround.rubrics import CallRecord, Evidence, ReplyRecord, TurnScore, TurnTrace, WriteRecord, score, write_record
+from wardround.rubrics import (
+    CallRecord,
+    Evidence,
+    JudgeVerdict,
+    ReplyRecord,
+    TurnScore,
+    TurnTrace,
+    WriteRecord,
+    score,
+    write_record,
+)
 from wardround.sessions import Session, Turn
 
 from . import prompts
 from .actions import clean
+from .budgets import answer_is_last, closes
+from .reference import reference_of
 from .settings import Settings, check_settings
-from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, events_json, messages_of
+from .trajectory import trajectory_of
+from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, messages_of
 from .view import EpisodeView
 
-ENV_ID = "wardround/PhysAssist-v0"
-TRAJECTORY_FORMAT = "wardround.trajectory/1"
-GRACE = 4
-"""Actions beyond the budget after which a turn closes by itself (16 + 4 = 20 in the physassist family)."""
 CONTROL = "prepare_to_answer"
 
 _ALIAS = {name: spec.alias for name, spec in ALL_TOOLS.items()}
@@ -57,6 +66,7 @@ class Episode:
         scoring: "wardround" (design §8) or "paper" (share of items).
         plan: What a turn without a final `prepare_to_answer` costs: one failed "item", "zero", or "off".
         history: "self", or "gold": after each answer the dialogue goes on from the gold calls and the gold answer.
+        judged: Recorded verdicts of an LLM judge by request key; items that wait for one are ungraded.
 
     Raises:
         UsageError: The chart is not the session's, a setting is unknown, or gold history was asked of a session that
@@ -70,6 +80,7 @@ class Episode:
         "_context",
         "_events",
         "_files",
+        "_judged",
         "_last",
         "_replies",
         "_retrieved",
@@ -95,6 +106,7 @@ class Episode:
         scoring: Literal["wardround", "paper"] = "wardround",
         plan: Literal["item", "zero", "off"] = "item",
         history: Literal["self", "gold"] = "self",
+        judged: Mapping[str, JudgeVerdict] | None = None,
     ) -> None:
         per_turn = (phrasing,) * len(session.turns) if isinstance(phrasing, str) else tuple(phrasing)
         self.session = session
@@ -115,6 +127,7 @@ class Episode:
             view=view,
             encounter=session.encounter,
         )
+        self._judged = judged
         self._events: list[Event] = []
         self._retrieved: dict[str, None] = {}
         self._replies: tuple[ReplyRecord, ...] = ()
@@ -278,6 +291,21 @@ class Episode:
         )
 
     @property
+    def trace(self) -> TurnTrace:
+        """What scoring knows of the open turn so far: calls, writes, evidence, and what a judge is shown beside."""
+        turn, language = self.session.turns[self._turn], self.settings.language
+        return TurnTrace(
+            language=language,
+            calls=self._calls,
+            writes=self._writes,
+            files=self._files,
+            evidence=self.evidence,
+            planned=self._last == CONTROL,
+            query=turn.query.get(language, "explicit"),
+            reference=reference_of(turn, self.session.interview, self._context.record.snapshot),
+        )
+
+    @property
     def state_hash(self) -> str:
         """Hash of all that calls can change: the overlay, what the patient has told, the open turn."""
         parts = [
@@ -296,28 +324,7 @@ class Episode:
     @property
     def trajectory(self) -> dict[str, Any]:
         """Everything that happened, JSON-able and enough to replay: settings, events, scores, hashes."""
-        session, settings = self.session, self.settings
-        return {
-            "format": TRAJECTORY_FORMAT,
-            "env": ENV_ID,
-            "session": session.id,
-            "chart": session.chart.model_dump(),
-            "licence": session.licence,
-            "use": session.use,
-            "language": settings.language,
-            "phrasing": list(settings.phrasing),
-            "view": settings.view,
-            "scoring": settings.scoring,
-            "plan": settings.plan,
-            "history": settings.history,
-            "prompt": prompts.prompt_hash(self.system_prompt),
-            "events": events_json(self._events),
-            "turns": [turn.model_dump(mode="json") for turn in self._scores],
-            "score": self.score,
-            "done": self.done,
-            "truncated": self.truncated,
-            "state_hash": self.state_hash,
-        }
+        return trajectory_of(self, self._events)
 
     @property
     def trajectory_hash(self) -> str:
@@ -345,24 +352,16 @@ class Episode:
         if self.done:
             self._start = None
             return
-        self._events.append(QueryEvent(self._turn, self._opening() + self._question()))
+        self._events.append(QueryEvent(self._turn, self._question()))
         self._start = self.fork() if self.settings.history == "gold" else None
 
-    def _opening(self) -> str:
-        if self._turn > 0:
-            return ""
-        language = self.settings.language
-        patient = next(iter(self._context.record.snapshot.resources("Patient")), None)
-        now = self._context.record.snapshot.anchor
-        line = prompts.header(language, now=now, patient=patient, **self.subject)  # type: ignore[arg-type]  # ids are str
-        context = self.session.context.get(language) if self.session.context else ""
-        return "\n".join(part for part in (line, context) if part) + "\n"
-
     def _question(self) -> str:
-        options = self.session.turns[self._turn].options
-        if not options:
-            return self.query
-        return f"{self.query}\n{self._notice('options').format(options=' / '.join(options))}"
+        language, context = self.settings.language, self.session.context
+        asked = prompts.question(language, self.query, self.session.turns[self._turn].options)
+        if self._turn > 0:
+            return asked
+        told = context.get(language) if context else ""
+        return f"{prompts.opening(language, self._context.record.snapshot, self.subject, told)}\n{asked}"
 
     def _record_call(self, name: str, arguments: str, note: str, result: ToolResult) -> None:
         self._calls_total += 1
@@ -381,31 +380,25 @@ class Episode:
 
     def _spend_action(self) -> None:
         self._actions += 1
-        budget = self.session.budget
-        spent = self._actions if budget.scope == "turn" else self._used
-        if budget.on_exhaust == "answer_only":
-            if spent >= budget.n + GRACE:
-                self._close("", forced=True)
-        elif self._used >= budget.n and (budget.on_exhaust == "end" or spent >= budget.n + GRACE):
-            self._truncated = True
+        closed = closes(self.session.budget, actions=self._actions, used=self._used)
+        if closed is not None:
+            self._truncated = closed == "episode"
             self._close("", forced=True)
 
     def _close(self, text: str, *, forced: bool) -> TurnScore:
         turn = self.session.turns[self._turn]
-        trace = TurnTrace(
-            language=self.settings.language,
-            calls=self._calls,
-            writes=self._writes,
-            files=self._files,
-            evidence=self.evidence,
-            planned=self._last == CONTROL,
-        )
         result = score(
-            turn.spec(self.session.family), text, trace, scoring=self.settings.scoring, plan=self.settings.plan
+            turn.spec(self.session.family),
+            text,
+            self.trace,
+            scoring=self.settings.scoring,
+            plan=self.settings.plan,
+            judged=self._judged,
         )
         self._scores += (result,)
         self._events.append(AnswerEvent(self._turn, text, forced))
-        ends_here = self._truncated or self._turn + 1 == len(self.session.turns) or self._is_final(forced)
+        final = not forced and answer_is_last(self.session.budget, used=self._used)
+        ends_here = self._truncated or self._turn + 1 == len(self.session.turns) or final
         if ends_here:
             self._truncated = self._truncated or forced
             self._turn = len(self.session.turns) - 1
@@ -413,10 +406,6 @@ class Episode:
             self._continue_from_gold(turn)
         self._open_next()
         return result
-
-    def _is_final(self, forced: bool) -> bool:
-        budget = self.session.budget
-        return not forced and budget.on_exhaust == "final_turn" and budget.scope == "episode" and self.calls_left == 0
 
     def _continue_from_gold(self, turn: Turn) -> None:
         """Put the episode where the gold calls and the gold answer would have left it; scores stay the agent's own."""

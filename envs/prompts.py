@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
@@ -9,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from wardround.patients import DAY, Instant, format_instant, parse_period
+from wardround.patients import DAY, Instant, Snapshot, format_instant, parse_period
 from wardround.sessions import Budget
 
 
@@ -79,6 +80,25 @@ def header(language: str, *, subject_id: str, hadm_id: str | None, session_id: s
         age=_age(words, person.get("birthDate"), now),
         sex=words["sex"].get(person.get("gender", "unknown"), words["sex"]["unknown"]),
     )
+
+
+def opening(language: str, record: Snapshot, subject: Mapping[str, str | None], context: str) -> str:
+    """Return what stands before the first question: who the patient is, now, and the session's own context.
+
+    Args:
+        language: "en" or "zh".
+        record: The chart at the episode's clock.
+        subject: subject_id, hadm_id, session_id.
+        context: Words of the session; may be empty.
+    """
+    patient = next(iter(record.resources("Patient")), None)
+    line = header(language, now=record.anchor, patient=patient, **subject)  # type: ignore[arg-type]  # ids are str
+    return "\n".join(part for part in (line, context) if part)
+
+
+def question(language: str, query: str, options: Sequence[str] | None) -> str:
+    """Return the physician's question, with its options where there are some."""
+    return f"{query}\n{notice(language, 'options').format(options=' / '.join(options))}" if options else query
 
 
 def _age(words: dict[str, Any], birth_date: str | None, now: Instant) -> str:

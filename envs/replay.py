@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from wardround.patients import Chart, DataError
+from wardround.rubrics import JudgeRequest, JudgeVerdict, judge_requests
 from wardround.sessions import Session
 
-from .episode import TRAJECTORY_FORMAT, Episode
+from .episode import Episode
+from .trajectory import TRAJECTORY_FORMAT
 
 
-def replay(session: Session, chart: Chart, trajectory: dict[str, Any]) -> Episode:
+def replay(
+    session: Session, chart: Chart, trajectory: dict[str, Any], *, judged: Mapping[str, JudgeVerdict] | None = None
+) -> Episode:
     """Play the actions of a trajectory again and return the episode.
 
     Args:
         session: The session it was played on.
         chart: The session's chart.
         trajectory: As `Episode.trajectory` gave it.
+        judged: Recorded verdicts of an LLM judge by request key.
 
     Returns:
         A new episode with the same actions; its scores are computed anew.
@@ -24,11 +30,45 @@ def replay(session: Session, chart: Chart, trajectory: dict[str, Any]) -> Episod
     Raises:
         DataError: Not a trajectory, or one of another session.
     """
+    episode = _begin(session, chart, trajectory, judged)
+    for event in trajectory["events"]:
+        _apply(episode, event)
+    return episode
+
+
+def pending(
+    session: Session, chart: Chart, trajectory: dict[str, Any], *, judged: Mapping[str, JudgeVerdict] | None = None
+) -> list[tuple[int, str, JudgeRequest]]:
+    """Return what an LLM judge must still be asked about a trajectory: (turn, item, request), in the order played.
+
+    Args:
+        session: The session it was played on.
+        chart: The session's chart.
+        trajectory: As `Episode.trajectory` gave it.
+        judged: Verdicts at hand; what they decide is not asked again.
+
+    Raises:
+        DataError: Not a trajectory, or one of another session.
+    """
+    episode = _begin(session, chart, trajectory, judged)
+    found: list[tuple[int, str, JudgeRequest]] = []
+    for event in trajectory["events"]:
+        if event["event"] == "answer" and not event["forced"]:  # a forced answer is empty: nothing to ask about
+            spec = session.turns[episode.turn].spec(session.family)
+            asked = judge_requests(spec, event["text"], episode.trace, judged)
+            found.extend((episode.turn, item, request) for item, request in asked)
+        _apply(episode, event)
+    return found
+
+
+def _begin(
+    session: Session, chart: Chart, trajectory: dict[str, Any], judged: Mapping[str, JudgeVerdict] | None
+) -> Episode:
     if trajectory.get("format") != TRAJECTORY_FORMAT:
         raise DataError(f"`format` is `{trajectory.get('format')}`, expected {TRAJECTORY_FORMAT}")
     if trajectory["session"] != session.id:
         raise DataError(f"the trajectory was played on session `{trajectory['session']}`, not `{session.id}`")
-    episode = Episode(
+    return Episode(
         session,
         chart,
         language=trajectory["language"],
@@ -37,10 +77,8 @@ def replay(session: Session, chart: Chart, trajectory: dict[str, Any]) -> Episod
         scoring=trajectory["scoring"],
         plan=trajectory["plan"],
         history=trajectory["history"],
+        judged=judged,
     )
-    for event in trajectory["events"]:
-        _apply(episode, event)
-    return episode
 
 
 def _apply(episode: Episode, event: dict[str, Any]) -> None:
