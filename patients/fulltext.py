@@ -109,6 +109,12 @@ def phrase(keyword: str) -> Phrase | None:
 
 def snippet(text: str, wanted: Phrase) -> str | None:
     """Return the surroundings of the first match, at most about 200 characters, with … where the text goes on."""
+    found = first_match(text, wanted)
+    return None if found is None else _around(text, *found)
+
+
+def first_match(text: str, wanted: Phrase) -> tuple[int, int] | None:
+    """Return where the first match begins and ends in a text as written; None where there is none."""
     plain = text.isascii()
     lower = text.lower() if plain else text.translate(_TABLE)
     pieces = list(_pieces(lower))
@@ -127,7 +133,7 @@ def snippet(text: str, wanted: Phrase) -> str | None:
     if not plain:
         lengths = list(accumulate((len(_TABLE[ord(char)]) for char in text), initial=0))
         first, last = bisect_right(lengths, first) - 1, bisect_right(lengths, last - 1)
-    return _around(text, first, last)
+    return first, last
 
 
 def _around(text: str, first: int, last: int) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 import orjson
 
 from .chart import Entry, Snapshot
-from .resource import ALWAYS, known_at
-from .rows import COLUMNS
+from .packing import attributes
+from .resource import ALWAYS, known_at, load
+from .rows import COLUMNS, compact_row, is_cut
 from .search import Search
 from .store import ChartStore
 from .times import NEVER, Instant, format_instant
@@ -119,7 +120,11 @@ def _event(entry: Entry) -> Event:
     names = COLUMNS.get(entry.type, ("id", "time"))
     known = known_at(entry.resource())
     dated = ALWAYS < entry.first < NEVER
-    values = orjson.loads(entry.row)
+    row = entry.row
+    if is_cut(row):  # rows for agents are bounded, a timeline for people is not
+        resource = load(entry.body)
+        row = compact_row(resource, attributes(resource).time, longest=len(entry.body))
+    values = orjson.loads(row)
     return Event(
         entry.key, entry.type, entry.first if dated else None, known, dict(zip(names, values, strict=True))
     )  # fmt: skip

@@ -69,19 +69,45 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """Names of the columns of `compact_row`, by resource type."""
 
 
-def compact_row(resource: Resource, time: str | None = None, age: int | None = None) -> bytes:
-    """Write the compact row of a resource as a JSON array.
+LONGEST = 2_000
+"""Characters of a text in a row among others; twenty long notes must not fill a context."""
+LONGEST_ALONE = 40_000
+"""Characters of a text in a row that is shown alone."""
+_CUT = "characters not shown]"
+
+
+def compact_row(
+    resource: Resource, time: str | None = None, age: int | None = None, *, longest: int = LONGEST, start: int = 0
+) -> bytes:
+    """Write the compact row of a resource as a JSON array. Long texts are cut, and say so.
 
     Args:
         resource: The resource as of some anchor.
         time: The text of the date that sorts it, as found by `attributes`.
         age: For a Patient, whole years at the anchor.
+        longest: Characters kept of each text.
+        start: Where the part of a longer text begins, in characters.
     """
     maker = _MAKERS.get(resource["resourceType"])
     if maker is None:
         columns = _plain_rows().get(resource["resourceType"], {"time": "@time"})
-        return dump_row([resource.get("id"), *(_look(resource, paths, time) for paths in columns.values())])
-    return dump_row(maker(resource, time) if age is None else _patient(resource, age))
+        values = [resource.get("id"), *(_look(resource, paths, time) for paths in columns.values())]
+    else:
+        values = maker(resource, time) if age is None else _patient(resource, age)
+    return dump_row([cut(one, longest, start) if type(one) is str and len(one) > longest else one for one in values])
+
+
+def cut(text: str, longest: int, start: int = 0) -> str:
+    """Return at most `longest` characters of a text from `start` on, with how many stand before and after them."""
+    start = max(0, min(start, len(text) - longest))
+    after = len(text) - start - longest
+    before = f"[{start} {_CUT} … " if start else ""
+    return before + text[start : start + longest] + (f" … [{after} {_CUT}" if after > 0 else "")
+
+
+def is_cut(row: bytes) -> bool:
+    """Tell whether a row holds a text that was cut."""
+    return len(row) > LONGEST and _CUT.encode() in row
 
 
 def _look(resource: Resource, paths: str, time: str | None) -> Any:

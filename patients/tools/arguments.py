@@ -45,7 +45,7 @@ Keyword = Annotated[
     OptionalText,
     Field(
         description="Word or phrase that the text must contain: whole words in this order, in any case; "
-        '"pneumo*" also finds longer words.'
+        '"pneumo*" also finds longer words. The id of a row reads that one whole.'
     ),
 ]
 

@@ -91,7 +91,14 @@ Priority = Literal["routine", "urgent", "asap"]
 
 SubjectId = Annotated[Id, Field(description="Id of the patient of this round.")]
 SessionId = Annotated[Id, Field(description="Id of this session.")]
-HadmId = Annotated[OptionalId, Field(default=None, description="Limit to one hospital stay: the id of its Encounter.")]
+HadmId = Annotated[
+    OptionalId,
+    Field(
+        default=None,
+        description="Limit to one hospital stay: the id of its Encounter. ICU and emergency department stays are part "
+        "of a hospital stay; what the ICU charted is found by the id of the hospital stay.",
+    ),
+]
 Count = Annotated[
     Annotated[int, BeforeValidator(whole_number), Field(ge=0)] | None,
     BeforeValidator(absent),

@@ -137,6 +137,18 @@ def words_test(words: Iterable[str]) -> Callable[[Label], bool]:
     return lambda label: any(matches_text(label[1], word) or word in label[2] for word in wanted)
 
 
+def pick_service(record: Overlay, text: str) -> Chosen:
+    """Return the services ordered in a record that a text names: as a phrase, else all its words in any order."""
+    chosen = pick_words(record, "ServiceRequest", [text])
+    if chosen.matched:
+        return chosen
+    labels = record.concepts("ServiceRequest")
+    words = [word for word in re.findall(r"[^\W_]+", fold(text)) if word not in tool_words()["ignorable"]]
+    kept = [label for label in labels if words and all(matches_text(label[1], word) for word in words)]
+    chosen = _chosen_from(kept, labels)
+    return chosen if chosen.matched else Chosen(nearest=_nearest("ServiceRequest", text, labels))
+
+
 def pick_words(record: Overlay, kind: str, words: Iterable[str]) -> Chosen:
     """Return the concepts of a record whose names hold one of the words."""
     test = words_test(words)
@@ -327,7 +339,7 @@ _KINDS = {
 def _nearest(kind: str, text: str, labels: Sequence[Label]) -> tuple[str, ...]:
     """Return names the chart has, the likeliest meant first: a typing error forgiven, shared words, similar letters."""
     words = knowledge.lexicon()
-    suggested = words.suggest(text, kinds=_KINDS[kind])
+    suggested = words.suggest(text, kinds=_KINDS[kind]) if kind in _KINDS else None
     test = _MATCHERS[kind](suggested.name.en) if suggested is not None else None
     asked = [fold(text), *([fold(suggested.name.en)] if suggested is not None else [])]
     tokens = {token for wording in asked for token in wording.split() if len(token) > 2}

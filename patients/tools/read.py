@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from wardround.patients.chart import Entry
-from wardround.patients.elements import document_text
-from wardround.patients.fulltext import phrase, snippet
-from wardround.patients.resource import period_of
+from wardround.patients.elements import document_text, tail
+from wardround.patients.fulltext import TYPES, first_match, phrase, snippet
+from wardround.patients.overlay import Overlay
+from wardround.patients.packing import attributes
+from wardround.patients.resource import load, period_of
+from wardround.patients.rows import LONGEST, LONGEST_ALONE, compact_row, is_cut
 from wardround.patients.search import Hits, Search
 from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
@@ -17,11 +21,12 @@ from wardround.patients.times import format_instant
 from . import arguments as args
 from .elsewhere import elsewhere
 from .fields import DEFAULT_COUNT, MAX_COUNT
-from .matching import Chosen, choose, pick_words, tool_words
+from .matching import Chosen, choose, pick_service, pick_words, tool_words
 from .mistakes import mistake
 from .render import Page, render
 from .spec import ToolContext, ToolResult
 
+_KEYWORD_TYPES = frozenset(TYPES)
 _LISTED = 10
 """Hospital stays named when a wrong one was asked for."""
 
@@ -102,8 +107,7 @@ def care_plans(context: ToolContext, arguments: args.CarePlanSearch, given: dict
 
 def service_requests(context: ToolContext, arguments: args.ServiceRequestSearch, given: dict[str, Any]) -> ToolResult:
     """Search orders of tests, procedures and referrals."""
-    words = None if arguments.service is None else [arguments.service]
-    return _search(context, "ServiceRequest.search", arguments, given, words=words, status=arguments.status)
+    return _search(context, "ServiceRequest.search", arguments, given, text=arguments.service, status=arguments.status)
 
 
 def flags(context: ToolContext, arguments: args.FlagSearch, given: dict[str, Any]) -> ToolResult:
@@ -143,7 +147,7 @@ def _search(
         return _unknown_stay(context, tool, stay, given)
     chosen = None
     if text is not None:
-        chosen = choose(record, kind, text, category)
+        chosen = pick_service(record, text) if kind == "ServiceRequest" else choose(record, kind, text, category)
     elif words is not None:
         chosen = pick_words(record, kind, words)
     if chosen is not None and not chosen.matched:
@@ -172,27 +176,68 @@ def _found(
     words: Sequence[str] | None = None,
 ) -> ToolResult:
     record = context.record
-    hits = record.search(query)
-    total = hits.total
-    limit = DEFAULT_COUNT if count is None else min(count, MAX_COUNT)
+    hits, offset, total, query = _hits(record, query)
+    limit = min(DEFAULT_COUNT if count is None else min(count, MAX_COUNT), total)
     entries: list[Entry] = []
     rows: list[bytes] = []
     if context.view == "fhir":
-        entries = hits.entries(0, limit)
+        entries = hits.entries(offset, limit)
         keys = [entry.key for entry in entries]
     else:
-        keys, rows = hits.page(0, limit)
+        keys, rows = hits.page(offset, limit)
     note = None
     if not total:
         note = _why_empty(context, query, words)
     elif 0 < limit < total:
         note = f"{total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
+    if any(map(is_cut, rows)):
+        rows, note = _long_texts(hits, offset, rows, query, note)
     matched = chosen.matched if chosen is not None else None
     found = _snippets(hits, limit, query.keyword)
     page = Page(query.type, total, given, rows, entries, note, matched, found=found)
     if record.version:  # what the episode wrote, a chart resource in a newer version too, is no evidence
         keys = [key for key in keys if not record.wrote(key)]
     return ToolResult(tool, given, True, render(page, context.view), "read", tuple(keys), None, (), total)
+
+
+def _hits(record: Overlay, query: Search) -> tuple[Hits, int, int, Search]:
+    """Return hits, the place of the first to show, how many answer, and what was asked.
+
+    A keyword that is the id of a resource asks for that one, and for no words.
+    """
+    if query.keyword is not None:
+        key = f"{query.type}/{query.keyword.removeprefix(f'{query.type}/')}"
+        if record.read(*key.split("/", 1)) is not None:
+            plain = replace(query, keyword=None)
+            hits = record.search(plain)
+            keys, _ = hits.page(0, hits.total)
+            if key in keys:
+                return hits, keys.index(key), 1, plain
+    hits = record.search(query)
+    return hits, 0, hits.total, query
+
+
+def _long_texts(
+    hits: Hits, offset: int, rows: list[bytes], query: Search, note: str | None
+) -> tuple[list[bytes], str | None]:
+    """Return the only row with its text whole, or several as they are with how to read one whole."""
+    if len(rows) == 1:
+        resource = load(hits.entries(offset, 1)[0].body)
+        text, wanted = document_text(resource) or "", phrase(query.keyword or "")
+        match = first_match(text, wanted) if wanted is not None and len(text) > LONGEST_ALONE else None
+        start = 0 if match is None else max(match[0] - LONGEST_ALONE // 2, 0)
+        rows = [compact_row(resource, attributes(resource).time, longest=LONGEST_ALONE, start=start)]
+        if not is_cut(rows[0]):
+            return rows, note
+        how = f"A text of more than {LONGEST_ALONE} characters is cut: a keyword moves the part that is shown."
+    elif query.type in _KEYWORD_TYPES:
+        how = (
+            f"Texts of more than {LONGEST} characters are cut where several rows are shown: call again with the id of "
+            "a row as keyword to read it whole."
+        )
+    else:
+        how = f"Texts of more than {LONGEST} characters are cut where several rows are shown: narrow the search to one."
+    return rows, how if note is None else f"{note} {how}"
 
 
 def _snippets(hits: Hits, count: int, keyword: str | None) -> list[str | None]:
@@ -226,7 +271,7 @@ def _with(note: str, hint: str | None) -> str:
 def _why_empty(context: ToolContext, query: Search, words: Sequence[str] | None) -> str:
     """Say why a search found nothing, so that an empty result is never taken for an answer it is not."""
     record = context.record
-    hint = elsewhere(record, query.type, words, query.encounter)
+    hint = elsewhere(record, query.type, words, query.encounter) or _whole_stay(record, query.encounter)
     if not record.imported(query.type):
         return _with(_not_imported(query.type), hint)
     without = Search(query.type, names=query.names, codes=query.codes)
@@ -236,6 +281,13 @@ def _why_empty(context: ToolContext, query: Search, words: Sequence[str] | None)
         when = f", the newest at {format_instant(newest.first)}" if query.date_from or query.date_to else ""
         return _with(f"None with these filters; {there.total} without them{when}.", hint)
     return _with(f"This chart holds no such {query.type} known by now.", hint)
+
+
+def _whole_stay(record: Overlay, stay: str | None) -> str | None:
+    """Say which hospital stay an ICU or ED stay is part of: what the ICU charts hangs on the hospital stay."""
+    entry = None if stay is None else record.read("Encounter", stay)
+    whole = None if entry is None else tail(entry.resource().get("partOf"))
+    return None if whole is None else f"`{stay}` is part of the hospital stay `{whole}`: search that one."
 
 
 def _not_imported(kind: str) -> str:
