@@ -91,7 +91,7 @@ def _cause_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tu
             return [(sentence.start, ann.start)], [(ann.end + 1, sentence.end)]
         turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw == "是"), None)
         return None if turn is None else ([(turn + 1, ann.start)], [(sentence.start, turn)])
-    before = [tokens[i].key for i in range(max(sentence.start, ann.start - 3), ann.start)]
+    before = [tokens[i].key for i in range(max(sentence.start, ann.start - 5), ann.start)]
     if set(before) & {"is", "was", "are", "as", "remains"}:
         return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
     turn = next(

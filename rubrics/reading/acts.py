@@ -24,6 +24,9 @@ DESCRIBING = tuple(sorted(words("acts.describing")))
 class ActReader(Framed):
     """Reads the acts of one sentence."""
 
+    measure: Ann | None = None
+    """The measurement named last before the sentence."""
+
     def read(self) -> list[ActClaim]:
         """Return the acts of the sentence."""
         framed = self._framed()
@@ -231,6 +234,8 @@ class ActReader(Framed):
             return []
         if not targets and ann.kind in DRUG_ACTS:
             targets = self._anaphor(site)
+        if not targets and ann.kind == "recheck" and self.measure is not None and not self.targets:
+            targets = [self.measure]  # "Hemoglobin 7.8. Repeat in six hours."
         advised, negated, flags = self._status(site, ann.start, ann.end)
         act = ann.kind
         if act == "resume":

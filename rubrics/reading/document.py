@@ -137,7 +137,7 @@ def sentence_end(tokens: list[Token], index: int) -> bool:
         return False  # "1. First item"
     if previous is not None and previous.kind == "w" and len(previous.raw) == 1 and previous.raw.islower():
         return False  # "i.e. ≤8"
-    return not (previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "vs", "e.g", "i.e"))
+    return not (previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "st", "vs", "e.g", "i.e"))
 
 
 def cue_annotations(tokens: list[Token]) -> list[Ann]:

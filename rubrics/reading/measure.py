@@ -262,6 +262,7 @@ class Binder(Roles):
             a.start <= at < a.end
             for a in self.sentence.anns
             if a.layer in ("modifier", "state", "time", "measure", "act")
+            or (a.layer == "concept" and a.value.ids[0] in ("admission", "discharge"))
         )
         return not covered and token.key not in ("is", "was", "of", "at", "为", "是", "in", "only", "with")
 

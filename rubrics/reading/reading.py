@@ -55,7 +55,9 @@ class Reading:
         self._values.extend(values)
         self._states.extend(states)
         self._names.extend(read_mentions(self.document, number, sentence, scopes))
-        acts = ActReader(self.document, number, sentence, scopes, drug).read()
+        reader = ActReader(self.document, number, sentence, scopes, drug)
+        reader.measure = measure
+        acts = reader.read()
         if not acts and number and self.document.tokens[sentence.start].key in YES:
             earlier = [a for a in self._acts if a.sentence == number - 1 and not a.advised and a.targets]
             acts = [replace(act, advised=True) for act in earlier]  # "You ask whether … . Yes, today."

@@ -25,7 +25,8 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
         if claim.role == "measured" and claim.concepts:
             groups.setdefault((claim.concept, claim.shape), []).append(index)
     for run in groups.values():
-        if len(run) < 2 or any(out[i].series >= 0 or out[i].old for i in run):
+        dated_back = all(out[i].old for i in run)  # "1,800 on admission, 640 at discharge": the last is the latest
+        if len(run) < 2 or any(out[i].series >= 0 or (out[i].old and not dated_back) for i in run):
             continue
         marks = [_mark(document, sentence, out[i], out, run) for i in run]
         told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))

@@ -190,6 +190,8 @@ class Targets:
         ann = site.ann
         words = {self.document.tokens[i].key for i in range(ann.start, min(ann.end + 3, self.sentence.end))}
         earlier = [d for d in self.drugs if d.end <= ann.start]
+        if earlier and not site.chinese and self._bare(ann):
+            return [earlier[-1]]
         if (
             site.chinese
             or words & {"it", "them", "this", "both", "that"}
@@ -200,6 +202,16 @@ class Targets:
             if self.carried is not None and not site.chinese:
                 return [self.carried]
         return []
+
+    def _bare(self, ann: Ann) -> bool:
+        """Tell whether a clause holds an act and no more ("Levothyroxine is at the right dose, carry on.")."""
+        clause = self.document.clause
+        start, end = ann.start, ann.end
+        while start > self.sentence.start and clause[start - 1] == clause[ann.start]:
+            start -= 1
+        while end < self.sentence.end and clause[end] == clause[ann.start]:
+            end += 1
+        return start == ann.start and end - ann.end <= 2 and start > self.sentence.start
 
     def _make(
         self,
