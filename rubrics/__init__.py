@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from .comparing import Comparison, benjamini_hochberg, compare, comparisons, passes, sign_flip
-from .evidence import Evidence, TurnTrace
+from .evidence import FACT, Evidence, TurnTrace
 from .grade import grade_rows
+from .judge import (
+    JudgeAttempt,
+    Judgement,
+    JudgeRequest,
+    JudgeVerdict,
+    ReplyError,
+    clean_text,
+    judges_in,
+    read_reply,
+)
+from .judge_book import prompt_hash, reply_schema, speaks_to_judge
+from .judge_request import judge_request, resource_text
 from .metrics import (
     TurnResult,
     bootstrap,
@@ -34,6 +46,7 @@ from .rubric import (
     GroundedCheck,
     GroundedMentionsCheck,
     Item,
+    JudgeCheck,
     Known,
     KnownMentions,
     MentionCheck,
@@ -56,11 +69,12 @@ from .rubric import (
     Verdict,
     WriteRecord,
 )
-from .scoring import check_answer, judge_items, score, settle
+from .scoring import check_answer, judge_items, judge_requests, read_answer, score, settle
 from .validation import PLAN_ITEM, is_guard, validate_spec
 from .writes import write_record
 
 __all__ = [
+    "FACT",
     "GUARD_KINDS",
     "PLAN_ITEM",
     "Act",
@@ -78,6 +92,11 @@ __all__ = [
     "GroundedCheck",
     "GroundedMentionsCheck",
     "Item",
+    "JudgeAttempt",
+    "JudgeCheck",
+    "JudgeRequest",
+    "JudgeVerdict",
+    "Judgement",
     "Known",
     "KnownMentions",
     "MentionCheck",
@@ -85,6 +104,7 @@ __all__ = [
     "OnlyCheck",
     "OnlyWriteCheck",
     "OrderCheck",
+    "ReplyError",
     "ReplyRecord",
     "ReportsCheck",
     "RetrievedCheck",
@@ -106,12 +126,16 @@ __all__ = [
     "breakdown",
     "breakdowns",
     "check_answer",
+    "clean_text",
     "compare",
     "comparisons",
     "deltas",
     "grade_rows",
     "is_guard",
     "judge_items",
+    "judge_request",
+    "judge_requests",
+    "judges_in",
     "mean_rubric_score",
     "pass_at_k",
     "pass_curve",
@@ -119,9 +143,15 @@ __all__ = [
     "pass_session",
     "pass_turn",
     "passes",
+    "prompt_hash",
+    "read_answer",
+    "read_reply",
+    "reply_schema",
+    "resource_text",
     "score",
     "settle",
     "sign_flip",
+    "speaks_to_judge",
     "summarise",
     "validate_spec",
     "write_record",

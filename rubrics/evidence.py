@@ -83,3 +83,7 @@ class TurnTrace:
     """Of the episode so far, not only of this turn."""
     planned: bool = True
     """`prepare_to_answer` closed the turn's calls."""
+    query: str = ""
+    """The physician's question, in full; read by the judge only."""
+    reference: Mapping[str, str] = field(default_factory=dict)
+    """Evidence that judge checks name: key → text. The agent need not have read it; read by the judge only."""

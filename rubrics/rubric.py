@@ -227,6 +227,18 @@ class RetrievedCheck(Frozen):
     any_of: tuple[str, ...] = Field(min_length=1)
 
 
+class JudgeCheck(Frozen):
+    """A language model, asked after the episode, finds that the answer meets the criterion; pending until then."""
+
+    kind: Literal["judge"] = "judge"
+    criterion: Text
+    """One yes/no statement about the answer."""
+    guard: bool = False
+    """The criterion forbids something, so silence meets it."""
+    evidence: tuple[str, ...] = ()
+    """Resource keys ("Observation/lab-1") or facts ("fact/…") shown to the judge as reference, read or not."""
+
+
 class AnyOf(Frozen):
     """At least one member passes."""
 
@@ -266,6 +278,7 @@ Check = Annotated[
     | OnlyWriteCheck
     | StateCheck
     | RetrievedCheck
+    | JudgeCheck
     | AnyOf
     | AllOf
     | Not,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import Literal
 
@@ -12,9 +12,12 @@ from wardround.rubrics.reading import Reading, read
 
 from .dumping import void_items
 from .evidence import TurnTrace
+from .judge import JudgeRequest, JudgeVerdict, judges_in
+from .judge_book import speaks_to_judge
+from .judge_request import judge_request
 from .limits import limits
 from .pasted import blank_json
-from .rubric import Check, Item, TurnScore, TurnSpec, Verdict
+from .rubric import Check, Item, JudgeCheck, TurnScore, TurnSpec, Verdict
 from .validation import PLAN_ITEM, is_guard
 from .writes import asks_for_writes, requested_tools, write_faults
 
@@ -22,7 +25,14 @@ Scoring = Literal["wardround", "paper"]
 Plan = Literal["item", "zero", "off"]
 
 
-def check_answer(check: Check, answer: str, *, language: str, trace: TurnTrace | None = None) -> Verdict:
+def check_answer(
+    check: Check,
+    answer: str,
+    *,
+    language: str,
+    trace: TurnTrace | None = None,
+    judged: Mapping[str, JudgeVerdict] | None = None,
+) -> Verdict:
     """Judge one check alone, without requirements and dumping limits (`grade --rows`).
 
     Args:
@@ -30,13 +40,21 @@ def check_answer(check: Check, answer: str, *, language: str, trace: TurnTrace |
         answer: The answer's text; "" for an `order` row.
         language: "en" or "zh".
         trace: What was done before the answer; an `order` row carries its call as the one write.
+        judged: Recorded verdicts of the LLM judge by request key.
     """
-    context = CheckContext(item="", language=language, trace=trace)
+    addressed = speaks_to_judge(answer) if any(judges_in(check)) else ""
+    context = CheckContext(item="", language=language, trace=trace, addressed=addressed, judged=judged)
     return _mark(judge(check, read(answer, language), context), is_guard(check))
 
 
 def score(
-    spec: TurnSpec, answer: str, trace: TurnTrace, *, scoring: Scoring = "wardround", plan: Plan = "item"
+    spec: TurnSpec,
+    answer: str,
+    trace: TurnTrace,
+    *,
+    scoring: Scoring = "wardround",
+    plan: Plan = "item",
+    judged: Mapping[str, JudgeVerdict] | None = None,
 ) -> TurnScore:
     """Score one turn.
 
@@ -46,6 +64,7 @@ def score(
         trace: Calls and writes of the turn, evidence of the episode so far.
         scoring: "wardround" is the reward rule of design §8, "paper" the plain share of items.
         plan: What a missing `prepare_to_answer` costs: one failed guard, the whole turn, or nothing.
+        judged: Recorded verdicts of the LLM judge by request key; an item that waits for one is ungraded.
 
     Returns:
         Verdicts in rubric order, the reward and the rules that fired beyond single items.
@@ -57,18 +76,83 @@ def score(
         raise UsageError(f"`scoring` must be wardround or paper, got `{scoring}`")
     if plan not in ("item", "zero", "off"):
         raise UsageError(f"`plan` must be item, zero or off, got `{plan}`")
-    reading = read(answer if spec.answer_format == "json" else blank_json(answer), trace.language)
-    return settle(spec, judge_items(spec, reading, trace), reading, trace, scoring=scoring, plan=plan)
+    reading = read_answer(spec, answer, trace.language)
+    addressed = _addressed(spec, answer)
+    verdicts = judge_items(spec, reading, trace, addressed=addressed, judged=judged)
+    result = settle(spec, verdicts, reading, trace, scoring=scoring, plan=plan)
+    if not addressed:
+        return result
+    note = f"the answer speaks to the judge (“{addressed}”): what a judge decides does not count"
+    return result.model_copy(update={"notes": (*result.notes, note)})
 
 
-def judge_items(spec: TurnSpec, reading: Reading, trace: TurnTrace) -> dict[str, Verdict]:
-    """Judge every item alone: no requirement, limit or rule over the whole turn has been applied yet."""
+def read_answer(spec: TurnSpec, answer: str, language: str) -> Reading:
+    """Read an answer as the turn's form wants it read."""
+    return read(answer if spec.answer_format == "json" else blank_json(answer), language)
+
+
+def judge_items(
+    spec: TurnSpec,
+    reading: Reading,
+    trace: TurnTrace,
+    *,
+    addressed: str = "",
+    judged: Mapping[str, JudgeVerdict] | None = None,
+) -> dict[str, Verdict]:
+    """Judge every item alone: no requirement, limit or rule over the whole turn has been applied yet.
+
+    Args:
+        spec: The turn.
+        reading: The answer.
+        trace: What was done.
+        addressed: Words of the answer that speak to a judge.
+        judged: Recorded verdicts of the LLM judge by request key.
+    """
     requested = requested_tools(spec)
     verdicts = {}
     for item in spec.rubric:
-        context = CheckContext(item=item.id, language=trace.language, trace=trace, requested=requested)
+        context = CheckContext(
+            item=item.id,
+            language=trace.language,
+            trace=trace,
+            requested=requested,
+            addressed=addressed,
+            gold_answers=spec.gold_answers,
+            judged=judged,
+        )
         verdicts[item.id] = _mark(judge(item.check, reading, context), is_guard(item.check))
     return verdicts
+
+
+def judge_requests(
+    spec: TurnSpec, answer: str, trace: TurnTrace, judged: Mapping[str, JudgeVerdict] | None = None
+) -> tuple[tuple[str, JudgeRequest], ...]:
+    """Return what a judge must still be asked about a turn: (item id, request), in rubric order.
+
+    An item that its other checks decide without the judge asks nothing; neither does one whose verdicts are all in
+    `judged`.
+    """
+    if not any(judges_in_spec(spec)):
+        return ()
+    reading = read_answer(spec, answer, trace.language)
+    verdicts = judge_items(spec, reading, trace, addressed=_addressed(spec, answer), judged=judged)
+    found = (
+        (item.id, judge_request(check, reading.text, trace.language, trace, spec.gold_answers))
+        for item in spec.rubric
+        if verdicts[item.id].ungraded
+        for check in judges_in(item.check)
+    )
+    return tuple((item, request) for item, request in found if request.key not in (judged or {}))
+
+
+def judges_in_spec(spec: TurnSpec) -> Iterator[JudgeCheck]:
+    """Yield every judge check of a turn."""
+    return (check for item in spec.rubric for check in judges_in(item.check))
+
+
+def _addressed(spec: TurnSpec, answer: str) -> str:
+    """Return the words of the answer that speak to a judge, where there is one to speak to."""
+    return speaks_to_judge(answer) if any(judges_in_spec(spec)) else ""
 
 
 def settle(

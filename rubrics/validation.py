@@ -11,8 +11,9 @@ from wardround.rubrics.reading import read
 
 from .evidence import TurnTrace
 from .fhirpath import lint
+from .judge import judges_in
 from .predicates import PREDICATES, predicate_problems
-from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, Not, StateCheck, TurnSpec
+from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, JudgeCheck, Not, StateCheck, TurnSpec
 from .writes import orders_in, requested_tools
 
 PLAN_ITEM = "plan_completed"
@@ -22,12 +23,14 @@ PLAN_ITEM = "plan_completed"
 def is_guard(check: Check) -> bool:
     """Tell whether a check is a guard (rewarded only in proportion) or affirmative.
 
-    `all_of` is affirmative if any member is, `any_of` only if all are; the kind decides the rest.
+    `all_of` is affirmative if any member is, `any_of` only if all are; `judge` says it itself; the kind decides else.
     """
     if isinstance(check, AllOf):
         return all(is_guard(member) for member in check.checks)
     if isinstance(check, AnyOf):
         return any(is_guard(member) for member in check.checks)
+    if isinstance(check, JudgeCheck):
+        return check.guard
     return check.kind in GUARD_KINDS
 
 
@@ -37,6 +40,7 @@ def validate_spec(spec: TurnSpec) -> list[str]:
     if not any(not is_guard(item.check) for item in spec.rubric):
         problems.append("rubric: no affirmative item, so nothing can be earned; add one that states, advises or orders")
     problems.extend(_orders(spec))
+    problems.extend(_criteria(spec))
     problems.extend(unknown := [*_scores(spec), *_states(spec)])
     if not unknown:  # a check of a score or state that does not exist cannot be judged at all
         problems.extend(_silence(spec))
@@ -136,6 +140,16 @@ def _score_problems(check: Check) -> list[str]:
     ):
         problems.append(f"score `{score.id}` is not measured in `{unit}`; leave `unit` out or give `{score.unit}`")
     return problems
+
+
+def _criteria(spec: TurnSpec) -> list[str]:
+    """A judge asked nothing would decide about nothing."""
+    return [
+        f"item `{item.id}`: the judge's criterion is empty; say in `criterion` what the answer must do"
+        for item in spec.rubric
+        for check in judges_in(item.check)
+        if not any((words or "").strip() for words in (check.criterion.en, check.criterion.zh))
+    ]
 
 
 def _states(spec: TurnSpec) -> list[str]:

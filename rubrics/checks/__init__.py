@@ -32,6 +32,7 @@ _MODULES = {
     "only_write": "only_write",
     "state": "state",
     "retrieved": "retrieved",
+    "judge": "judge_check",
 }
 _COMPOSED = {"any_of": "any_of", "all_of": "all_of", "not": "not_"}
 
