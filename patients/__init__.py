@@ -23,7 +23,8 @@ from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
 from .stays import is_hospital_stay
-from .store import ChartStore, StoreWriter
+from .store import ChartStore
+from .store_writer import StoreWriter
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
 from .tools.registry import ALL_TOOLS, TOOLS, find_tool
 from .tools.run import run_tool

@@ -11,8 +11,8 @@ from wardround.patients import knowledge
 from wardround.patients.resource import SITE, Resource
 
 from . import _vocabulary as words
+from ._lab_values import Value
 from ._values import MASKED, clean, compared, number
-from .labs import Value
 from .report import Tally
 
 CONCEPT = f"{SITE}/CodeSystem/concept"

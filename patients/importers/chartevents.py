@@ -13,11 +13,11 @@ from wardround.patients.times import NEVER, Instant
 from . import _vocabulary as words
 from ._charted import Item, charted_quantity, describe, read_value, settle_unit
 from ._facts import DAY_END, known_at
+from ._lab_values import Value
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._templates import Make, Shelf, Values, day_end, full_time, plain_number
 from ._values import clean, end_of_day, moment, whole
-from .labs import Value
 from .procedures import ITEMS, read_items
 from .report import Tally
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from wardround.patients.errors import DataError, UsageError
 from wardround.patients.fhir import types
 from wardround.patients.resource import Resource, values_at
-from wardround.patients.store import StoreWriter
+from wardround.patients.store_writer import StoreWriter
 from wardround.patients.times import parse_instant
 
 from ._mapper import Mapped

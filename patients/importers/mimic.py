@@ -9,7 +9,7 @@ from typing import Any
 from wardround.patients.errors import DataError, UsageError
 from wardround.patients.resource import Resource
 from wardround.patients.slotted import Sheaf
-from wardround.patients.store import PART, StoreWriter
+from wardround.patients.store_writer import PART, StoreWriter
 from wardround.patients.times import Instant
 from wardround.patients.work_folder import WorkFolder
 

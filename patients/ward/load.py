@@ -20,7 +20,8 @@ from pydantic import BaseModel, ValidationError
 
 from wardround.patients.dialogue import interview_problems
 from wardround.patients.errors import DataError
-from wardround.patients.store import ChartStore, StoreWriter
+from wardround.patients.store import ChartStore
+from wardround.patients.store_writer import StoreWriter
 from wardround.patients.times import Instant, parse_instant
 from wardround.patients.ward.build import LICENCE, build_patient
 from wardround.patients.ward.record import Catalog, WardPatient
