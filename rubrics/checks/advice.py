@@ -68,7 +68,7 @@ def _switches(target: str, reading: Reading) -> list[ActClaim]:
                 for a in reading.advice
                 if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)
             ]
-    return []
+    return [a for a in reading.advice if a.advised and a.act == "switch" and matches(a, target)]
 
 
 def _never(document: Document, resume: Ann) -> bool:

@@ -76,6 +76,13 @@ def _accused(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
     return [(sentence.start, ann.start)], [(ann.end, sentence.end)]
 
 
+def _effect_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    """As in "水肿是氨氯地平的副作用"."""
+    tokens = reading.document.tokens
+    turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in "是为系"), None)
+    return None if turn is None else ([(sentence.start, turn)], [(turn + 1, ann.start)])
+
+
 def _swap(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     """As in "I blame sertraline for the hyponatremia": the reason first, the claim after "for"."""
     tokens = reading.document.tokens
@@ -178,7 +185,8 @@ def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
     acts = [a for a in reading.advice if a.sentence == number and a.token >= ann.end and a.targets and a.advised]
     if not acts:
         return None
-    at = min(min(a.token, a.end) for a in acts)
+    clause = document.clause
+    at = min(min(a.token, a.end) if clause[a.end] == clause[a.token] else a.token for a in acts)
     start = _clause_start(reading, sentence, at)
     if start > ann.end:
         return start
@@ -189,9 +197,9 @@ def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
 
 def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     """As in "Avoid NSAIDs, as they …": the clause before is the claim."""
-    return ann.start > sentence.start and any(
-        a.layer in ("act", "concept") for a in sentence.within(sentence.start, ann.start)
-    )
+    tokens = reading.document.tokens
+    begin = next((i + 1 for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in ";；"), sentence.start)
+    return ann.start > begin and any(a.layer in ("act", "concept") for a in sentence.within(begin, ann.start))
 
 
 def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
@@ -255,4 +263,11 @@ def _previous_if(reading: Reading, number: int, begin: int, sentence: Sentence) 
     return _previous(reading, number) if begin - sentence.start <= 1 else []
 
 
-_READERS = {"because": _because, "so": _so, "swap": _swap, "accused": _accused, "cause_of": _cause_of}
+_READERS = {
+    "because": _because,
+    "so": _so,
+    "swap": _swap,
+    "effect_of": _effect_of,
+    "accused": _accused,
+    "cause_of": _cause_of,
+}

@@ -20,6 +20,8 @@ def fits(concept: str, unit: str | None) -> bool:
     lab = knowledge.labs().get(concept)
     if lab is None:
         return False
+    if unit == "{log_copies}/mL" and lab.unit == "{copies}/mL":
+        return True
     if unit in lab.units or unit == "{score}":
         return unit in lab.units or not lab.unit
     if lab.unit.endswith("/24h") and unit in ("g", "mg"):

@@ -42,7 +42,7 @@ class Scopes:
             hedged=self._doubted(start, end),
             asked=self._asked(start, end) or self.sentence.question,
             hypothetical=self.conditional(start) == "inside",
-            general=self._in_clause(start, "general"),
+            general=self._general(start),
             family=self._person(start, "family")
             or any(m.kind == "family_back" and 0 <= m.start - end <= 3 for m in self.mods),
             other=self._other(start),
@@ -280,6 +280,17 @@ class Scopes:
             for mod in self.mods
         )
 
+    def _general(self, start: int) -> bool:
+        """Tell whether the clause speaks in general; what it gives as a reason does not make the advice general."""
+        clause = self.document.clause
+        links = [ann for ann in self.sentence.of("link") if ann.kind == "because"]
+        return any(
+            mod.kind == "general"
+            and clause[mod.start] == clause[start]
+            and not any(start < link.start <= mod.start for link in links)
+            for mod in self.mods
+        )
+
     def _before_in_clause(self, start: int, kind: str) -> bool:
         clause = self.document.clause
         return any(mod.kind == kind and clause[mod.start] == clause[start] and mod.start <= start for mod in self.mods)
@@ -291,6 +302,8 @@ class Scopes:
         starts = [ann.start for ann in self.sources]
         index = bisect_right(starts, start) - 1
         source = self.sources[max(index, 0)]
+        if index < 0 and any(self.document.tokens[i].raw in ";；" for i in range(start, source.start)):
+            return ""  # a source in a later part of the sentence speaks for that part
         if source.kind == "own":
             return ""
         if source.kind == "chart" and any(

@@ -69,7 +69,7 @@ class StateReader:
                 claims.append(self._implied(ann, ann.value))
             elif ann.layer == "concept" and (state := implied_by(ann.value.ids)) is not None:
                 claims.append(self._implied(ann, state))
-            elif ann.layer == "state" and self._dates_a_number(ann):
+            elif ann.layer == "state" and (self._dates_a_number(ann) or self._doses(ann)):
                 continue
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
                 kinds = settled(ann, ids_of(owner), values)
@@ -91,6 +91,16 @@ class StateReader:
             flags = replace(flags, hypothetical=True)
         ids = ids_of(owner)
         return StatusClaim(ids[0], ids, kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number)
+
+    def _doses(self, ann: Ann) -> bool:
+        """As in "降低二甲双胍的剂量": the word is what to do with a drug, no state."""
+        chinese = self.document.tokens[ann.start].kind == "c"
+        following = self.sentence.within(ann.end, ann.end + 12, "concept")
+        clause = self.document.clause
+        return chinese and any(
+            c.value.drug and not c.value.measurable and c.start <= ann.end + 1 and clause[c.start] == clause[ann.start]
+            for c in following
+        )
 
     def _dates_a_number(self, ann: Ann) -> bool:
         """As in "1.2 at baseline": the words date the number before them."""
