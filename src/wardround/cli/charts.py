@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from . import common
-from .output import print_json, print_table, progress, steps
+from .output import print_json, print_list, print_table, progress, steps
 
 
 def add(commands: Any) -> None:
@@ -71,8 +71,8 @@ def run_dump(args: argparse.Namespace) -> int:
     if args.json:
         print_json(data)
         return 0
-    counts = ", ".join(f"{kind} {count}" for kind, count in data["resources"].items())
-    print(f"{data['patients']} patients; {counts}")
+    print_table("Resources", ("type", "resources"), list(data["resources"].items()))
+    print(f"{data['patients']} patients; {sum(data['resources'].values())} resources")
     print(f"licence {data['licence']}; store hash {data['store_hash']}")
     if data["interviews_left_out"]:
         print(f"{data['interviews_left_out']} authored interviews are no FHIR and stay in the store")
@@ -91,12 +91,12 @@ def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
     for table in data["tables"]:
         for refusal in table["refused"]:
             print(f"  {table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}")
-    counts = ", ".join(f"{kind} {count}" for kind, count in data["resources"].items())
     for words, names in (("not in the folder", "missing_tables"), ("in the folder, not read", "unread_tables")):
         if data.get(names):
-            print(f"{words}: {', '.join(data[names])}")
+            print_list(f"{words}:", data[names])
     for message in data.get("messages", ()):
         print(message)
-    print(f"{data['patients']} patients; {counts}; invalid {data['invalid']}")
+    print_table("Resources", ("type", "resources"), list(data["resources"].items()))
+    print(f"{data['patients']} patients; {sum(data['resources'].values())} resources; invalid {data['invalid']}")
     print(f"licence {data['licence']}; store hash {data['store_hash']}")
     return 1 if data["invalid"] else 0

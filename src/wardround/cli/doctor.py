@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from . import common
-from .output import print_json
+from .output import print_json, print_table
 
 _CORE = ("fhir.resources", "gymnasium", "jsonschema-rs", "numpy", "orjson", "pydantic", "zstandard")
 _EXTRAS = {"mimic": "duckdb", "ray": "ray"}
@@ -44,6 +44,15 @@ def run_doctor(args: argparse.Namespace) -> int:
     if args.json:
         print_json(data)
     else:
-        for name, value in data.items():
-            print(f"{name}: {value}")
+        _tell(data)
     return 1 if "error" in data["ward"] else 0
+
+
+def _tell(data: dict[str, Any]) -> None:
+    print(f"wardround {data['wardround']}; Python {data['python']}; {data['platform']}")
+    print_table("Packages", ("package", "version"), list(data["packages"].items()))
+    for extra, there in data["extras"].items():
+        print(f"extra {extra}: {'installed' if there else 'not installed'}")
+    ward = data["ward"]
+    told = "{patients} patients; {sessions} sessions; store hash {store_hash}"
+    print(f"ward: {ward['error'] if 'error' in ward else told.format_map(ward)}")

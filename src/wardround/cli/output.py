@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import orjson
+
+WIDTH = 110
+"""Columns of a line of items; a single longer item is not broken."""
+
+
+_WORDS = frozenset({
+    "act", "agent", "gate", "implicitness", "language", "package", "phrasing", "reason", "rule", "scenario", "table",
+    "task", "tool", "type",
+})  # fmt: skip
+"""Columns that hold words; all others are flushed right on a terminal."""
 
 
 def print_json(report: dict[str, Any]) -> None:
@@ -24,7 +34,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 
         table = Table(title=title, title_justify="left")
         for name in columns:
-            table.add_column(name, justify="left" if name in ("agent", "phrasing", "language", "table") else "right")
+            table.add_column(name, justify="left" if name in _WORDS else "right")
         for row in cells:
             table.add_row(*row)
         Console().print(table)
@@ -34,6 +44,44 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     print("  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True)).rstrip())
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def print_crossing(title: str, rows_are: str, counts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print counts of two things against each other, as a table; what did not occur is 0.
+
+    Args:
+        title: Over the table.
+        rows_are: What the rows are ("scenario").
+        counts: Row → column → count.
+    """
+    columns = sorted({column for row in counts.values() for column in row})
+    print_table(
+        title, (rows_are, *columns), [(name, *(row.get(c, 0) for c in columns)) for name, row in counts.items()]
+    )
+
+
+def print_counts(title: str, counts: Mapping[str, int]) -> None:
+    """Print counts by name, the largest first; names that share what stands before a colon share a line."""
+    groups: dict[str, list[tuple[int, str]]] = {}
+    for name, count in counts.items():
+        group, colon, rest = name.partition(":")
+        groups.setdefault(group if colon else "", []).append((-count, rest if colon else name))
+    print(title if counts else f"{title}: none")
+    for group, found in sorted(groups.items()):
+        print_list(f"  {group}:" if group else " ", [f"{name} {-count}" for count, name in sorted(found)])
+
+
+def print_list(head: str, items: Iterable[str]) -> None:
+    """Print `head` and items behind it, in lines of at most `WIDTH` columns that break between items."""
+    line = head
+    for number, item in enumerate(items):
+        if number:
+            line += ","
+        if number and len(line) + len(item) + 2 > WIDTH:  # a blank before it and a comma behind
+            print(line)
+            line = "   "
+        line += f" {item}"
+    print(line)
 
 
 def _cell(value: Any) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from typing import Any
 
 from . import common
-from .output import print_json, print_table, progress
+from .output import print_counts, print_crossing, print_json, print_table, progress
 
 
 def add(commands: Any) -> None:
@@ -51,10 +52,11 @@ def run_generate(args: argparse.Namespace) -> int:
     if args.json:
         print_json(data)
     else:
-        for name, value in data.items():
-            print(f"{name}: {value}")
+        _tell_generated(data)
     if not result.sessions:
-        print("wardround: no session could be made, nothing was written; `skipped` says why", file=sys.stderr)
+        print(
+            "wardround: no session could be made, nothing was written; the patients left out say why", file=sys.stderr
+        )
     return 0 if result.sessions else 1
 
 
@@ -87,6 +89,41 @@ def run_stats(args: argparse.Namespace) -> int:
     if args.json:
         print_json(data)
         return 0
-    for name, value in data.items():
-        print(f"{name}: {value}")
+    _tell_statistics(data)
     return 0
+
+
+_CROSSINGS = {
+    "by_scenario_tier": ("Sessions by scenario and tier", "scenario"),
+    "by_task_turn": ("Turns by task", "task"),
+    "by_implicitness_turn": ("Turns by implicitness", "implicitness"),
+    "tool_by_scenario": ("Gold calls by tool and scenario", "tool"),
+}
+_COUNTS = {"by_source": "Turns by source", "by_act": "Turns by act", "by_topic": "Turns by topic"}
+
+
+def _tell_statistics(data: dict[str, Any]) -> None:
+    print(f"{data['sessions']} sessions of {data['patients']} patients")
+    for name, value in data.items():
+        if name in _CROSSINGS:
+            print_crossing(*_CROSSINGS[name], value)
+        elif name in _COUNTS:
+            print_counts(_COUNTS[name], value)
+        elif name not in ("sessions", "patients"):
+            print(f"{name.replace('_', ' ')}: {value}")
+
+
+def _tell_generated(data: dict[str, Any]) -> None:
+    """Print what was made, and what was left out and why; the patients themselves are in --json."""
+    print(f"{data['sessions']} sessions of {data['patients_used']} patients; {data['patients']} in the store")
+    gates = data["gates"].items()
+    print_table("Gates", ("gate", "tried", "failed"), [(name, gate["tried"], gate["failed"]) for name, gate in gates])
+    reasons = {f"Refused by {name}": gate["reasons"] for name, gate in gates}
+    reasons["Patients left out"] = Counter(one["reason"] for one in data["skipped"])
+    reasons["Facts left out"] = data["left_out"]
+    for title, counts in reasons.items():
+        if counts:
+            print_table(title, ("reason", "count"), sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    print_counts("Mix", data["mix"])
+    if data["out"]:
+        print(f"written to {data['out']}; set hash {data['set_hash']}")
