@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
-import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from wardround.patients import DataError
 
+from .datafile import load_model
 from .rubric import Act, Status
 
 
@@ -63,11 +62,7 @@ def limits() -> Limits:
     Raises:
         DataError: The file is not as its schema says.
     """
-    text = files("wardround.rubrics").joinpath("data/limits.json").read_bytes()
-    try:
-        loaded = Limits.model_validate(orjson.loads(text))
-    except (ValidationError, orjson.JSONDecodeError) as error:
-        raise DataError(f"rubrics/data/limits.json: {error}; restore the file or mend the field named") from error
+    loaded = load_model("data/limits.json", Limits)
     if "default" not in loaded.families:
         raise DataError("rubrics/data/limits.json: families: no `default`; add the limits for unnamed families")
     return loaded

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError, knowledge
+from wardround.patients import knowledge
+from wardround.rubrics.datafile import load_model
 from wardround.rubrics.reading.text import normalise
 from wardround.rubrics.reading.tokens import Token, tokenise
 from wardround.rubrics.reading.trie import Trie
@@ -61,12 +60,7 @@ def score_words() -> ScoreWords:
     Raises:
         DataError: The file is not as its schema says.
     """
-    text = files("wardround.rubrics").joinpath("data/clinical_scores.json").read_bytes()
-    try:
-        return ScoreWords.model_validate(orjson.loads(text))
-    except (ValidationError, orjson.JSONDecodeError) as error:
-        message = f"rubrics/data/clinical_scores.json: {error}; restore the file or mend the field named"
-        raise DataError(message) from error
+    return load_model("data/clinical_scores.json", ScoreWords)
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pydantic import BaseModel, ConfigDict
 
 from wardround.patients import knowledge
+from wardround.rubrics.datafile import load_model
 
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
@@ -84,7 +85,7 @@ LEVELS = {"cyanocobalamin": "vitamin_b12", "folic_acid": "folate"}
 @lru_cache(maxsize=1)
 def _states() -> Trie:
     trie = Trie(folded=True)
-    for entry in StateFile.model_validate(load_json("states.json")).entries:
+    for entry in load_model("reading/data/states.json", StateFile).entries:
         state = State(
             concept_id(entry.concept, MEASURES) if entry.concept else "",
             entry.status,
@@ -113,7 +114,7 @@ def _diagnosis(entry: StateEntry) -> str:
 def _implications() -> dict[str, State]:
     """Return the diagnoses and findings that say a measurement's state ("hypotension": blood pressure low)."""
     found: dict[str, State] = {}
-    for entry in StateFile.model_validate(load_json("states.json")).entries:
+    for entry in load_model("reading/data/states.json", StateFile).entries:
         if not entry.concept or not entry.status:
             continue
         state = State(concept_id(entry.concept, MEASURES), entry.status, "", "")

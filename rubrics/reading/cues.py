@@ -7,9 +7,10 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from wardround.patients import DataError
+from wardround.rubrics.datafile import load_model
 
 from .trie import Trie, expand
 
@@ -38,10 +39,7 @@ def cue_trie() -> Trie:
     trie = Trie(folded=False)
     for language in LANGUAGES:
         name = f"cues_{language}.json"
-        try:
-            content = CueFile.model_validate(load_json(name))
-        except ValidationError as error:
-            raise DataError(f"rubrics/reading/data/{name}: {error}; see `CueFile` for the schema") from error
+        content = load_model(f"reading/data/{name}", CueFile)
         for layer, kinds in content.layers.items():
             if layer not in LAYERS:
                 raise DataError(f"rubrics/reading/data/{name}: layer `{layer}` is unknown; one of {', '.join(LAYERS)}")

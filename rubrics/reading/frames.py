@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from wardround.patients import DataError
+from wardround.rubrics.datafile import load_model
 
-from .cues import LANGUAGES, load_json, words
+from .cues import LANGUAGES, words
 from .document import Ann, Document, Sentence
 from .tokens import tokenise
 from .trie import MAX_GAP
@@ -77,10 +78,7 @@ def _root() -> dict[str, Any]:
     root: dict[str, Any] = {}
     for language in LANGUAGES:
         name = f"frames_{language}.json"
-        try:
-            content = FrameFile.model_validate(load_json(name))
-        except ValidationError as error:
-            raise DataError(f"rubrics/reading/data/{name}: {error}; see `FrameFile` for the schema") from error
+        content = load_model(f"reading/data/{name}", FrameFile)
         for act, patterns in content.frames.items():
             if act not in ACTS:
                 raise DataError(
