@@ -211,6 +211,8 @@ def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
         if other.start >= ann.end and other.kind in ("because", "so", "not") and new:
             limit = other.start
             break
+    tokens = reading.document.tokens
+    limit = next((i for i in range(ann.end, limit) if tokens[i].raw in ";；"), limit)
     for act in sentence.within(ann.end, limit, "act"):
         if clause[act.start] != clause[ann.end - 1] and act.kind != "none":
             start = _clause_start(reading, sentence, act.start)

@@ -50,6 +50,14 @@ def states_for(name: str, reading: Reading) -> list[StatusClaim]:
     found = [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
     if not found:
         found = [s for s in reading.states if is_a(s.concepts, tuple(ids))]
+    moved = {s.status for s in found}
+    for trend in reading.trends():  # "went from 18 to 96" says rising without the word
+        if (trend.concept in ids or ids & set(trend.concepts)) and not moved & MOVES:
+            where = trend.end.token if trend.end is not None else 0
+            span = trend.span
+            found.append(
+                StatusClaim(trend.concept, trend.concepts, trend.direction, trend.flags, span, where, trend.sentence)
+            )
     if ids & TESTS:  # a marker that is not raised is negative
         found += [replace(s, status=AS_TEST[s.status]) for s in found if s.status in AS_TEST]
     return found

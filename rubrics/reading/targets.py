@@ -16,6 +16,7 @@ REACH_BEFORE = 9
 CJK_AFTER = 6
 LIST_WORDS = words("acts.list_words")
 PASSIVE = words("acts.passive")
+BARE = words("acts.bare")
 BACKWARD = words("acts.backward")
 
 
@@ -192,6 +193,8 @@ class Targets:
         earlier = [d for d in self.drugs if d.end <= ann.start]
         if earlier and not site.chinese and self._bare(ann):
             return [earlier[-1]]
+        if self.carried is not None and not site.chinese and self._opens_bare(site):
+            return [self.carried]
         if (
             site.chinese
             or words & {"it", "them", "this", "both", "that"}
@@ -202,6 +205,20 @@ class Targets:
             if self.carried is not None and not site.chinese:
                 return [self.carried]
         return []
+
+    def _opens_bare(self, site: Site) -> bool:
+        """As in "… on losartan 50 mg. Increase to 100 mg.": the act opens a sentence that names nothing else."""
+        if site.ann.start != self.sentence.start or self.targets or site.text not in BARE:
+            return False
+        following = list(self.sentence.within(site.ann.end, site.ann.end + 6))
+        at = site.ann.end
+        if at < self.sentence.end and self.document.tokens[at].key in ("to", "by"):
+            return any(a.layer == "quantity" and a.start <= at + 1 for a in following)
+        return (
+            at >= self.sentence.end
+            or self.document.tokens[at].raw in ".,;"
+            or any(a.layer in ("time", "modifier") and a.start == at for a in following)
+        )
 
     def _bare(self, ann: Ann) -> bool:
         """Tell whether a clause holds an act and no more ("Levothyroxine is at the right dose, carry on.")."""
