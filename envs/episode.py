@@ -16,15 +16,10 @@ from wardround.patients import (
     ALL_TOOLS,
     TOOLS,
     Chart,
-    Dialogue,
-    Overlay,
     ToolCall,
-    ToolContext,
     ToolResult,
     UsageError,
-    ViewFilter,
     find_tool,
-    parse_instant,
     run_tool,
 )
 from wardround.rubrics import (
@@ -44,7 +39,7 @@ from . import prompts
 from .actions import clean
 from .budgets import answer_is_last, closes
 from .reference import reference_of
-from .settings import Settings, check_settings
+from .settings import Settings, check_settings, opening_context
 from .trajectory import trajectory_of
 from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, messages_of
 from .view import EpisodeView
@@ -74,26 +69,10 @@ class Episode:
     """
 
     __slots__ = (
-        "_actions",
-        "_calls",
-        "_calls_total",
-        "_context",
-        "_events",
-        "_files",
-        "_judged",
-        "_last",
-        "_replies",
-        "_retrieved",
-        "_scores",
-        "_start",
-        "_truncated",
-        "_turn",
-        "_used",
-        "_writes",
-        "chart",
-        "session",
-        "settings",
-    )
+        "_actions", "_calls", "_calls_total", "_context", "_events", "_files", "_judged", "_last",
+        "_replies", "_retrieved", "_scores", "_start", "_truncated", "_turn", "_used", "_writes", "chart",
+        "session", "settings",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -113,20 +92,7 @@ class Episode:
         self.chart = chart
         self.settings = Settings(language, per_turn, view, scoring, plan, history)
         check_settings(session, chart, self.settings)
-        hidden = session.view
-        snapshot = chart.at(
-            parse_instant(session.anchor),
-            ViewFilter(types=hidden.types, encounters=hidden.encounters, sections=hidden.sections),
-        )
-        self._context = ToolContext(
-            record=Overlay(snapshot),
-            dialogue=Dialogue(session.interview),
-            subject_id=session.chart.patient,
-            session_id=session.id,
-            language=language,
-            view=view,
-            encounter=session.encounter,
-        )
+        self._context = opening_context(session, chart, self.settings)
         self._judged = judged
         self._events: list[Event] = []
         self._retrieved: dict[str, None] = {}
