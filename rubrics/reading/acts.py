@@ -39,7 +39,7 @@ class ActReader(Framed):
             if not site.chinese and not self._is_verb(site):
                 continue
             claims.extend(self._switch(site) if ann.kind == "switch" else self._plain(site))
-        claims = [claim for claim in claims if not self._replaced(claim, framed)]
+        claims = [kept for claim in claims if (kept := self._kept(claim, framed)) is not None]
         for frame in framed:
             claims.extend(self._of_frame(frame))
         claims.extend(self._orders(claims, framed))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .claims import ActClaim, Flags
+from .cues import words
 from .document import Ann
 from .frames import ARTICLES, Frame, FrameReader
 from .targets import LIST_WORDS, Site, Targets
@@ -19,6 +22,7 @@ OPPOSITE = {
     "switch": "continue",
 }
 """What denying an act amounts to; which acts exclude each other stands in `rubrics/data/limits.json`."""
+ASKING = words("acts.asking")
 TESTS = frozenset(("lab", "vital", "procedure"))
 
 
@@ -53,17 +57,25 @@ class Framed(Targets):
             )
         return self._fit(ann, act)
 
-    def _replaced(self, claim: ActClaim, framed: list[Frame]) -> bool:
-        """Tell whether a frame reads the same words or says more of the same target."""
+    def _kept(self, claim: ActClaim, framed: list[Frame]) -> ActClaim | None:
+        """Return a cue's claim where no frame says more of it; what is only asked about is kept as not advised."""
+        frame = self._replaced(claim, framed)
+        if frame is None:
+            return claim
+        asked = frame.act == "none" and claim.targets and self.document.tokens[frame.start].key in ASKING
+        return replace(claim, advised=False) if asked else None
+
+    def _replaced(self, claim: ActClaim, framed: list[Frame]) -> Frame | None:
+        """Return the frame that reads the same words or says more of the same target."""
         for frame in framed:
             slots = {frame.x.start} | ({frame.y.start} if frame.y is not None else set())
             inside = frame.start <= claim.token < frame.end
             if inside and (claim.end in slots or not claim.targets or frame.start <= claim.end < frame.end):
-                return True
+                return frame
             same = self.document.clause[claim.token] == self.document.clause[frame.start]
             if claim.end in slots and same and frame.act == "none":
-                return True
-        return False
+                return frame
+        return None
 
     def _of_frame(self, frame: Frame) -> list[ActClaim]:
         if frame.act == "none":

@@ -90,6 +90,8 @@ class Binder(Roles):
             quantity: Quantity = ann.value
             if quantity.unit is None:
                 quantity = replace(quantity, unit=self._unscaled(ann, units[index]))
+            elif quantity.unit == "mL" and self.document.text(max(0, ann.start - 3), ann.start) == "每小时":
+                quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
             owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
             claim = self._claim(ann, quantity, owner)
             if claim is not None:
@@ -342,8 +344,14 @@ class Binder(Roles):
 def _like_the_last(claim: Measured, claims: list[Measured]) -> Measured:
     """Give a number without a unit the unit of the number before it, where both are of one concept."""
     before = claims[-1] if claims else None
-    if before is None or claim.stated_unit or not before.stated_unit or not claim.concepts:
+    if before is None or not before.stated_unit or not claim.concepts:
         return claim
+    if claim.unit == "mL" and before.unit == "mL/h" and claim.concept == before.concept:
+        return replace(claim, unit="mL/h")  # "由每小时10ml增加到80ml"
+    if claim.stated_unit:
+        return claim
+    if claim.concept != before.concept and before.concept in claim.concepts:
+        claim = replace(claim, concept=before.concept)
     same = claim.concept == before.concept and claim.shape == before.shape
     if not same or not fits(claim.concept, before.unit) or before.unit == "10*4/uL":
         return claim

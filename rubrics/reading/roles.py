@@ -10,6 +10,7 @@ from .scope import Scopes
 
 FILLER = words("measure.filler")
 AFTER = words("measure.after")
+AFTER_GAP = words("measure.after_gap")
 KEEPERS = words("measure.keepers")
 KEEPER_STARTS = tuple(sorted(words("measure.keeper_starts")))
 DELTA_VERBS = words("measure.delta_verbs")
@@ -43,10 +44,10 @@ class Roles:
             )
             if filler:
                 return self._side(cue, ann)
-        for cue in self.sentence.within(ann.end, ann.end + 2, "state"):
+        for cue in self.sentence.within(ann.end, ann.end + 6, "state"):
             if (
                 cue.kind in ("above", "below")
-                and cue.start == ann.end
+                and all(tokens[i].raw in AFTER_GAP for i in range(ann.end, cue.start))  # "5万这条线以上"
                 and tokens[cue.start].kind == "c"
                 and self.document.text(cue.start, cue.end) in AFTER
             ):
