@@ -5,6 +5,8 @@ from __future__ import annotations
 from .agent import Action, Agent, AgentFactory, Answer
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate, tables
+from .judge_run import is_judged, read_judgements, resolve
+from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
 from .registry import AGENTS, AgentSpec, find_agent
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
@@ -17,9 +19,14 @@ __all__ = [
     "AgentFactory",
     "AgentSpec",
     "Answer",
+    "Asked",
     "EvaluationPlan",
     "How",
+    "JudgeClient",
+    "JudgePlan",
+    "LiteLLMClient",
     "Record",
+    "Reply",
     "RunFolder",
     "Setting",
     "Task",
@@ -29,10 +36,14 @@ __all__ = [
     "clear_run",
     "evaluate",
     "find_agent",
+    "is_judged",
+    "judge_all",
     "make_tasks",
     "play",
+    "read_judgements",
     "read_records",
     "rescore",
+    "resolve",
     "run_hash",
     "tables",
 ]

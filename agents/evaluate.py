@@ -19,6 +19,8 @@ from wardround.sessions import SessionSet, builtin_sets, load_sessions, save_ses
 
 from . import ray_rollout
 from .folder_lock import FolderLock
+from .judge_run import is_judged, resolve
+from .judging import JudgePlan
 from .registry import find_agent
 from .results import RunFolder, run_hash, write_whole
 from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
@@ -45,6 +47,8 @@ class EvaluationPlan:
     scoring: str = "wardround"
     plan: str = "item"
     history: str = "self"
+    judge: JudgePlan | None = None
+    """Who decides the items that a language model judges; None leaves them ungraded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class How:
     actors: int = 2
     resume: bool = False
     progress: Progress | None = field(default=None, compare=False)
+    judging: Progress | None = field(default=None, compare=False)
+    """Called with (requests judged, requests in all)."""
 
 
 def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> dict[str, Any]:
@@ -68,10 +74,12 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         how: Workers, Ray, resume.
 
     Returns:
-        The report of design §10: `results`, `delta`, `trajectory_hash`, `out`; also in results.json.
+        The report of design §10: `results`, `delta`, `trajectory_hash`, `out`, and `judge` (None where none judged);
+        also in results.json.
 
     Raises:
-        UsageError: Unknown agent, set or setting, or a folder that belongs to another run.
+        UsageError: Unknown agent, set or setting, a folder that belongs to another run, or a judge that may not be
+            asked about these data.
     """
     how = how or How()
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
@@ -80,6 +88,7 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     setting = _setting(plan, sessions, store, folder_path)
     flags = {name: find_agent(name, sessions).sees_gold for name in plan.agents}
     chosen = [session.id for session in sessions][: plan.limit]
+    _check_judge(plan, sessions)
     tasks = make_tasks(
         plan.agents, chosen, languages=plan.languages, phrasings=plan.phrasings, trials=plan.trials, seed=plan.seed
     )
@@ -104,12 +113,28 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
                 how.progress(len(tasks) - len(left) + number, len(tasks))
         elapsed = time.monotonic() - began
         records = folder.merge(tasks)
+        records, judged = resolve(records, sessions, store, folder_path, plan.judge, progress=how.judging)
+        if judged is not None:
+            folder.write(records)
         report = {
             **tables(records, sessions, episodes_per_s=len(left) / elapsed if left and elapsed > 0 else None),
+            "judge": judged,
             "out": str(folder_path),
         }
         write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
     return report
+
+
+def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
+    """Refuse before anything is played what could not be judged afterwards."""
+    judged = any(is_judged(session) for session in sessions)
+    if plan.judge is None or not judged:
+        return
+    plan.judge.allow(session.licence for session in sessions)
+    if plan.history == "gold":
+        raise UsageError(
+            "with --history gold the dialogue keeps no answer of the agent's: its answers cannot be judged"
+        )
 
 
 def _open_store(plan: EvaluationPlan) -> ChartStore:
@@ -168,6 +193,7 @@ def _manifest(plan: EvaluationPlan, setting: Setting, flags: dict[str, bool], se
         "scoring": plan.scoring,
         "plan": plan.plan,
         "history": plan.history,
+        "judge": plan.judge.describe() if plan.judge is not None else None,
     }
 
 

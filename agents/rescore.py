@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from wardround.envs import replay
 from wardround.patients import ChartStore, DataError, UsageError, load_charts
 from wardround.sessions import SessionSet, load_sessions
 
 from .evaluate import tables
+from .folder_lock import FolderLock
+from .judge_run import resolve, settled
+from .judging import JudgePlan
 from .results import read_records, write_whole
-from .rollout import Record
 
 
-def rescore(folder: str | Path, *, sessions: str | None = None, charts: str | None = None) -> dict[str, Any]:
+def rescore(
+    folder: str | Path,
+    *,
+    sessions: str | None = None,
+    charts: str | None = None,
+    judge: JudgePlan | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
     """Replay every trajectory of a run folder and score it with the code at hand.
 
     Args:
         folder: A run folder with trajectories.jsonl.
         sessions: The set, by name or path; None takes the one the run was made from.
         charts: The charts, likewise.
+        judge: Who decides judge items; None takes the verdicts that the folder holds, if it holds any.
+        progress: Called with (requests judged, requests in all) where a model is asked.
 
     Returns:
-        `results, delta, trajectory_hash` as evaluate gives them, `episodes`, and `changed`: keys whose score or
-        trajectory hash is not the stored one, with both scores. Also written to rescored.json.
+        `results, delta, trajectory_hash` as evaluate gives them, `episodes`, `changed`: keys whose score or
+        trajectory hash is not the stored one, with both scores, `newly_judged`: how many episodes waited for a judge
+        when they were stored and do no longer (no change in that sense), and `judge`. Also written to rescored.json.
 
     Raises:
-        UsageError: The folder is no run folder.
+        UsageError: The folder is no run folder, or the judge may not be asked about these data.
         DataError: Set or charts are not those of the run.
     """
     path = Path(folder)
     if not (path / "trajectories.jsonl").is_file():
         raise UsageError(f"`{path}` has no trajectories.jsonl: give a folder that `wardround eval --out` wrote")
     session_set, store = _inputs(path, sessions, charts)
+    stored = list(read_records(path / "trajectories.jsonl"))
+    asks = judge is not None and judge.model is not None
+    with FolderLock(path) if asks else nullcontext():  # judgements are written to the folder
+        fresh = [settled(record, session_set.get(record["session"]), store, None) for record in stored]
+        records, judged = resolve(fresh, session_set, store, path, judge, progress=progress)
     changed: list[dict[str, Any]] = []
-    records = list(_replayed(path, session_set, store, changed))
-    report = {**tables(records, session_set), "episodes": len(records), "changed": changed}
+    newly = 0
+    for old, new in zip(stored, records, strict=True):
+        if old["trajectory_hash"] == new["trajectory_hash"]:
+            continue
+        if old["outcome"] == "ungraded" and new["outcome"] != "ungraded":
+            newly += 1
+        else:
+            changed.append({"key": old["key"], "stored": old["score"], "now": new["score"]})
+    report = {
+        **tables(records, session_set),
+        "episodes": len(records),
+        "changed": changed,
+        "newly_judged": newly,
+        "judge": judged,
+    }
     write_whole(path / "rescored.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
     return report
 
@@ -56,13 +86,3 @@ def _inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[Sessi
         if have != want:
             raise DataError(f"{what} hash is {have[:12]}…, the run has {want[:12]}…: give the --{what} of the run")
     return session_set, store
-
-
-def _replayed(path: Path, sessions: SessionSet, store: ChartStore, changed: list[dict[str, Any]]) -> Iterator[Record]:
-    for record in read_records(path / "trajectories.jsonl"):
-        session = sessions.get(record["session"])
-        episode = replay(session, store.chart(session.chart.patient), record["trajectory"])
-        fresh = episode.trajectory_hash
-        if fresh != record["trajectory_hash"]:
-            changed.append({"key": record["key"], "stored": record["score"], "now": episode.score})
-        yield {**record, "score": episode.score, "trajectory": episode.trajectory, "trajectory_hash": fresh}

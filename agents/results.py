@@ -4,6 +4,7 @@
 - `inputs.json`: where sessions and charts were read from, for rescore
 - `parts/NAME.jsonl`: records as they finished, appended and flushed one by one
 - `trajectories.jsonl`: all records merged by key; the same bytes whatever wrote the parts
+- `judgements.jsonl`: every reply of an LLM judge and its verdicts, by request key (only where one was asked)
 - `results.json`: the tables
 - `.lock`: empty; held by the process that writes the folder
 """
@@ -82,8 +83,12 @@ class RunFolder:
         if missing:
             raise DataError(f"`{self.parts}` lacks {len(missing)} episodes, the first is `{missing[0]}`: --resume")
         records = [by_key[key] for key in keys]
-        write_whole(self.path / "trajectories.jsonl", b"".join(orjson.dumps(r, option=_LINE) for r in records))
+        self.write(records)
         return records
+
+    def write(self, records: Iterable[Record]) -> None:
+        """Write trajectories.jsonl, records in the order given."""
+        write_whole(self.path / "trajectories.jsonl", b"".join(orjson.dumps(r, option=_LINE) for r in records))
 
     def close(self) -> None:
         """Close the part files."""
@@ -163,5 +168,12 @@ def clear_run(path: Path, agents: Sequence[str]) -> None:
             raise UsageError(f"`{path}` holds a run of {', '.join(held)}: it is kept; give another --out")
     for part in sorted((path / "parts").glob("*.jsonl")):
         part.unlink()
-    for name in ("manifest.json", "inputs.json", "trajectories.jsonl", "results.json", "rescored.json"):
+    for name in (
+        "manifest.json",
+        "inputs.json",
+        "trajectories.jsonl",
+        "results.json",
+        "rescored.json",
+        "judgements.jsonl",
+    ):
         (path / name).unlink(missing_ok=True)

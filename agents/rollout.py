@@ -153,15 +153,6 @@ class Worker:
 
 def record(task: Task, episode: Episode, agent: Agent, error: str = "") -> Record:
     """Return the record of a played episode: who, what, score, hash and the whole trajectory."""
-    scores = episode.scores
-    ungraded = sum(not score.reward_valid for score in scores)
-    outcome: Outcome = "completed"
-    if error:
-        outcome = "agent_error"
-    elif ungraded:
-        outcome = "ungraded"
-    elif episode.truncated:
-        outcome = "truncated"
     return {
         "format": RECORD_FORMAT,
         "key": task.key,
@@ -173,12 +164,21 @@ def record(task: Task, episode: Episode, agent: Agent, error: str = "") -> Recor
         "trial": task.trial,
         "seed": task.seed,
         "licence": episode.session.licence,
-        "outcome": outcome,
+        "outcome": outcome_of(episode, error),
         "error": error,
         "score": episode.score,
         "trajectory_hash": episode.trajectory_hash,
         "trajectory": episode.trajectory,
     }
+
+
+def outcome_of(episode: Episode, error: str) -> Outcome:
+    """Return the named outcome of a played episode."""
+    if error:
+        return "agent_error"
+    if any(not score.reward_valid for score in episode.scores):
+        return "ungraded"
+    return "truncated" if episode.truncated else "completed"
 
 
 def run_serial(worker: Worker, tasks: Iterable[Task]) -> Iterator[Record]:

@@ -60,6 +60,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module `wardround.envs` has no attribute `{name}`")
-    value = getattr(importlib.import_module(f"wardround.envs.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    home = _HOMES[name]
+    module = importlib.import_module(f"wardround.envs.{home}")
+    for other in (one for one, where in _HOMES.items() if where == home):
+        globals()[other] = getattr(module, other)  # all at once: `replay` is a function and the module it lives in
+    return globals()[name]

@@ -137,6 +137,8 @@ def read_reply(text: str) -> JudgeVerdict:
     limit = book().limits["reply"]
     if len(text) > limit:
         raise ReplyError(f"the reply is longer than {limit} characters")
+    if not text.strip():
+        raise ReplyError("the reply is empty")
     _, thought, spoken = text.rpartition(_THOUGHT_ENDS)
     found = list(_objects(spoken if thought else text))
     if not found:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from . import common
 from .output import print_json, print_table, progress
 
+Progress = Callable[[int, int | None], None]
 _DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
 _LEGEND = (
     "mRS: mean reward of sessions; r_plain: plain share of rubric items; turn≥.60: turns with reward 0.60 or more;\n"
@@ -48,6 +51,7 @@ def add(commands: Any) -> None:
     evaluate.add_argument("--actors", type=common.positive, default=2, help="Ray actors (with --ray)")
     evaluate.add_argument("--out", required=True, help="run folder")
     evaluate.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
+    common.add_judge(evaluate)
     common.add_seed(evaluate)
     common.add_limit(evaluate, "sessions")
     common.add_json(evaluate)
@@ -57,6 +61,7 @@ def add(commands: Any) -> None:
     rescore.add_argument("folder", help="a run folder")
     rescore.add_argument("--sessions", default=None)
     rescore.add_argument("--charts", default=None)
+    common.add_judge(rescore)
     common.add_json(rescore)
     rescore.set_defaults(run=run_rescore)
 
@@ -98,26 +103,58 @@ def run_eval(args: argparse.Namespace) -> int:
         scoring=args.scoring,
         plan=args.plan,
         history=args.history,
+        judge=common.judge_plan(args),
     )
-    with progress("episodes", quiet=args.json) as tell:
-        how = How(workers=args.workers, ray=args.ray, actors=args.actors, resume=args.resume, progress=tell)
+    with _bars(quiet=args.json) as (tell, judged):
+        how = How(
+            workers=args.workers,
+            ray=args.ray,
+            actors=args.actors,
+            resume=args.resume,
+            progress=tell,
+            judging=judged,
+        )
         report = evaluate(plan, args.out, how)
-    return _show(report, args)
+    return max(_show(report, args), _without_verdict(report))
+
+
+@contextmanager
+def _bars(*, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
+    """Show the episodes, and once the judge is asked the requests: one bar at a time."""
+    with ExitStack() as stack:
+        tell = stack.enter_context(progress("episodes", quiet=quiet))
+        opened: list[Progress] = []
+
+        def judged(done: int, total: int | None) -> None:
+            if not opened:
+                stack.close()
+                opened.append(stack.enter_context(progress("judged", quiet=quiet)))
+            opened[0](done, total)
+
+        yield tell, judged
 
 
 def run_rescore(args: argparse.Namespace) -> int:
     """Rescore a run; exit code 1 where a score or a trajectory changed."""
     from wardround.agents import rescore
 
-    report = rescore(args.folder, sessions=args.sessions, charts=args.charts)
+    with progress("judged", quiet=args.json) as judged:
+        report = rescore(
+            args.folder,
+            sessions=args.sessions,
+            charts=args.charts,
+            judge=common.judge_plan(args),
+            progress=judged,
+        )
     if args.json:
         print_json(report)
     else:
         _print_results(report)
+        _print_judge(report)
         print(f"{report['episodes']} episodes replayed, {len(report['changed'])} changed")
         for change in report["changed"][:20]:
             print(f"  {change['key']}: {change['stored']:.3f} → {change['now']:.3f}")
-    return 1 if report["changed"] else 0
+    return max(1 if report["changed"] else 0, _without_verdict(report))
 
 
 def _show(report: dict[str, Any], args: argparse.Namespace) -> int:
@@ -125,9 +162,27 @@ def _show(report: dict[str, Any], args: argparse.Namespace) -> int:
         print_json(report)
         return 0
     _print_results(report)
+    _print_judge(report)
     print(f"trajectory hash {report['trajectory_hash']}")
     print(f"trajectories    {report['out']}/trajectories.jsonl")
     return 0
+
+
+def _without_verdict(report: dict[str, Any]) -> int:
+    """Return 1 where a judge was wanted and some items stayed without a verdict."""
+    return 1 if report["judge"] is not None and report["judge"]["ungraded"] else 0
+
+
+def _print_judge(report: dict[str, Any]) -> None:
+    from wardround.patients import printable
+
+    judge = report["judge"]
+    if judge is None:
+        return
+    who = f"judge {judge['model']}" if judge["model"] else "recorded verdicts"
+    print(f"{who}: {judge['asked']} requests, {judge['verdicts']} verdicts, {judge['ungraded']} ungraded")
+    for fault in judge["faults"][:5]:
+        print(f"  {fault['count']} × {printable(fault['reason'])}")
 
 
 def _print_results(report: dict[str, Any]) -> None:
