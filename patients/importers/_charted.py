@@ -12,7 +12,7 @@ from wardround.patients.resource import SITE, Resource
 
 from . import _vocabulary as words
 from ._lab_values import Value
-from ._values import MASKED, clean, compared, number
+from ._values import MASKED, clean, compared, note_unread, number
 from .report import Tally
 
 CONCEPT = f"{SITE}/CodeSystem/concept"
@@ -76,6 +76,8 @@ def read_value(text: str | None, figure: str | None, tally: Tally) -> Value:
         ('Clear', 'unknown')
     """
     text, measured = clean(text), number(figure)
+    if measured is None:
+        note_unread(figure, tally)
     if text == MASKED:
         text = None
         if measured is None:

@@ -10,7 +10,7 @@ from wardround.patients import knowledge
 from wardround.patients.resource import Resource
 
 from . import _vocabulary as words
-from ._values import MASKED, clean, compared, number
+from ._values import MASKED, clean, compared, note_unread, number
 from .report import Tally
 
 
@@ -77,6 +77,7 @@ def read_value(text: str | None, figure: str | None, comment: str | None, tally:
     measured = number(figure)
     if measured is not None:
         return _measured(text, measured, comment, tally)
+    note_unread(figure, tally)
     if text is not None and text != MASKED:
         limit = compared(text)
         if limit is not None:

@@ -9,11 +9,17 @@ from typing import NamedTuple
 
 from wardround.patients.times import DAY, SECOND, Instant, parse_instant
 
+from .report import Tally
+
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.\d{1,6})?)?", re.ASCII)
 _NUMBER = re.compile(r"([+-]?)(?:(\d{1,40})(?:\.(\d{0,40}))?|\.(\d{1,40}))(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _COMPARED = re.compile(r"(<=|>=|<|>)\s*(\d[\d,]*(?:\.\d+)?|\.\d+)", re.ASCII)
+_FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d+\.0+|\d+(?:[.,]\d+)?[eE]\+?\d+", re.ASCII)
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)", re.ASCII)
+
+_DIGITS = 18
+"""Digits before the point, and greatest power of ten, of a number: a 64-bit integer holds them."""
 
 MASKED = "___"
 """What MIMIC writes in place of text it de-identified."""
@@ -71,6 +77,8 @@ def clean(text: str | None) -> str | None:
 def number(text: str | None) -> str | None:
     """Return the cell as a JSON number with the source's own digits (0.20 stays 0.20), or None if it is no number.
 
+    A figure of more than 18 digits before the point is none: it is kept as words.
+
     Examples:
         >>> number("0.20"), number("5."), number(".5"), number("007"), number("1-2")
         ('0.20', '5', '0.5', '7', None)
@@ -82,6 +90,8 @@ def number(text: str | None) -> str | None:
         return None
     sign, whole, fraction, bare, exponent = match.groups()
     digits = (whole or "0").lstrip("0") or "0"
+    if len(digits) > _DIGITS or (exponent and abs(int(exponent)) > _DIGITS):
+        return None  # no measurement, and more than JSON readers hold: words
     fraction = fraction or bare
     return (
         ("-" if sign == "-" else "")
@@ -89,6 +99,12 @@ def number(text: str | None) -> str | None:
         + (f".{fraction}" if fraction else "")
         + (f"e{exponent}" if exponent else "")
     )
+
+
+def note_unread(figure: str | None, tally: Tally) -> None:
+    """Count a cell of a column of numbers that holds something else (`7,5`, `NaN`): it is not carried."""
+    if figure is not None and (figure := figure.strip()) and figure != MASKED and number(figure) is None:
+        tally.note("valuenum is not a number; not read")
 
 
 def grouped_number(text: str | None) -> str | None:
@@ -141,6 +157,7 @@ LOST = "{} has lost its leading zeros; not carried"
 def lost_zeros(code: str, digits: int) -> bool:
     """Tell whether a drug code that has a fixed number of digits in MIMIC-IV is a number with fewer.
 
-    Spreadsheets drop leading zeros; what is left may be another drug's code.
+    Spreadsheets drop leading zeros, write `93104801.0` or shorten to `9.31E+07`; what is left may be another drug's.
     """
-    return code.isascii() and code.isdigit() and len(code) < digits
+    plain = code.isascii() and code.isdigit()
+    return len(code) < digits if plain else _FIGURE.fullmatch(code) is not None
