@@ -188,9 +188,10 @@ def _demographics(stays: list[tuple[Row, Stay]], tally: Tally) -> Iterator[tuple
         insurance, language, marital, race = (clean(cell) for cell in row[10:14])
         found: dict[str, Any] = {}
         if marital is not None:
-            found["maritalStatus"] = _marital(marital, tally)
+            found["maritalStatus"] = _coded(marital, "marital_status", "marital_status", words.MARITAL_STATUS, tally)
         if language is not None and language not in words.codes()["unknown_words"]:
-            found["communication"] = [{"language": _language(language, tally)}]
+            spoken = _coded(language, "language", "languages", words.LANGUAGE, tally)
+            found["communication"] = [{"language": spoken}]
         elif language is not None:
             tally.note("language is `?`: not known")
         if race is not None:
@@ -205,20 +206,13 @@ def _demographics(stays: list[tuple[Row, Stay]], tally: Tally) -> Iterator[tuple
                 yield path, value, stay.admitted.known
 
 
-def _marital(text: str, tally: Tally) -> Resource:
-    entry = words.codes()["marital_status"].get(text)
+def _coded(text: str, column: str, table: str, system: str, tally: Tally) -> Resource:
+    """Return the concept of a demographic; one without a code stays text, and is noted."""
+    entry = words.codes()[table].get(text)
     if entry is None:
-        tally.note("marital_status without a code; kept as text")
+        tally.note(f"{column} without a code; kept as text")
         return words.concept(text)
-    return words.concept(text, words.coding(words.MARITAL_STATUS, entry["code"], entry["display"]))
-
-
-def _language(text: str, tally: Tally) -> Resource:
-    entry = words.codes()["languages"].get(text)
-    if entry is None:
-        tally.note("language without a code; kept as text")
-        return words.concept(text)
-    return words.concept(text, words.coding(words.LANGUAGE, entry["code"], entry["display"]))
+    return words.concept(text, words.coding(system, entry["code"], entry["display"]))
 
 
 def _race(text: str) -> list[Resource]:
