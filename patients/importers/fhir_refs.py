@@ -16,6 +16,8 @@ Note = Callable[[str], None]
 
 _ABSOLUTE = re.compile(r"https?://\S+?/([A-Z][A-Za-z]+)/([^/\s]+)(?:/_history/[^/\s]+)?")
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([^/?\s]+)(/_history/[^/\s]+)?")
+_SPACED = re.compile(r"([A-Z][A-Za-z]+)/([^/?]+)")
+"""Not legal in FHIR, as the id it names: it leads somewhere only if that was read."""
 _CONDITIONAL = re.compile(r"([A-Z][A-Za-z]+)\?(.+)")
 
 
@@ -58,6 +60,9 @@ class Resolver:
     def _target(self, text: str) -> str | None:
         if (match := _RELATIVE.fullmatch(text)) is not None:
             return self._renamed(f"{match[1]}/{legal_id(match[2])}")
+        if (match := _SPACED.fullmatch(text)) is not None:
+            key = self._renamed(f"{match[1]}/{legal_id(match[2])}")
+            return key if self._known(key) else None
         if (match := _CONDITIONAL.fullmatch(text)) is not None:
             return self._conditional(match[1], match[2])
         urls = self._spill.find("urls", text.partition("/_history/")[0])

@@ -392,3 +392,15 @@ def test_a_later_change_of_the_stay_shows_nothing_at_the_anchor(invented_fhir: I
     assert first.store.hash != second.store.hash
     for kind in ("Patient", "Encounter", "Condition", "Observation"):
         assert first.all(kind, "2020-05-05") == second.all(kind, "2020-05-05")
+
+
+@pytest.mark.parametrize("identity", ["p 1", "p_1", "é", "a" * 80])
+def test_references_follow_an_id_that_is_not_legal(invented_fhir: Callable[..., Any], identity: str) -> None:
+    measured = {
+        "resourceType": "Observation", "id": "o1", "status": "final", "code": {"text": "Potassium"},
+        "effectiveDateTime": "2150-03-01", "subject": {"reference": f"Patient/{identity}"},
+    }  # fmt: skip
+    made = invented_fhir({"resourceType": "Patient", "id": identity}, measured)
+    assert made.refused("Observation") == {}
+    (patient,) = made.store.patients()
+    assert made.all("Observation")["o1"]["subject"]["reference"] == f"Patient/{patient}"
