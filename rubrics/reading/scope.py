@@ -40,7 +40,9 @@ class Scopes:
             negated=negated,
             resolved=resolved,
             hedged=self._doubted(start, end),
-            asked=self._asked(start, end) or self.sentence.question,
+            asked=self._asked(start, end)
+            or self.sentence.question
+            or any(m.kind == "noun_back" and 0 <= m.start - end <= 1 for m in self.mods),  # "delirium precautions"
             hypothetical=self.conditional(start) == "inside",
             general=self._general(start),
             family=self._person(start, "family")

@@ -200,7 +200,12 @@ class Targets:
             or words & {"it", "them", "this", "both", "that"}
             or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}
         ):
-            if earlier and not any(self.document.tokens[i].raw in ";；" for i in range(earlier[-1].end, ann.start)):
+            apart = (
+                any(self.document.tokens[i].raw in ";；" for i in range(earlier[-1].end, ann.start))
+                if earlier
+                else True
+            )
+            if earlier and (not apart or not site.chinese):
                 return [earlier[-1]]
             if self.carried is not None and not site.chinese:
                 return [self.carried]
