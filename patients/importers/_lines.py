@@ -44,8 +44,20 @@ def damaged(source: SourceFile, fault: Exception) -> DataError:
     )
 
 
-def diagnose(source: SourceFile) -> DataError | None:
-    """Read a file line by line and name its first fault; None if it has none of those known here."""
+LINE = 2 << 20
+"""Bytes that a row may have."""
+
+LONG_LINE = 64 << 20
+"""Bytes that a row of a table of notes may have."""
+
+
+def diagnose(source: SourceFile, longest: int) -> DataError | None:
+    """Read a file line by line and name its first fault; None if it has none of those known here.
+
+    Args:
+        source: The file.
+        longest: Bytes that a row may have.
+    """
     not_utf8 = _first_bad_line(source)
     if not_utf8 is not None:
         return DataError(
@@ -62,13 +74,24 @@ def diagnose(source: SourceFile) -> DataError | None:
                         f"`{source.label}`, line {line}: {len(record)} fields where the header has {width}. "
                         "Repair or fetch the file again."
                     )
+                if sum(len(cell.encode()) for cell in record) + len(record) > longest:
+                    return _too_long(source, line, longest)
                 line = reader.line_num + 1
-        except csv.Error:
+        except csv.Error as fault:
+            if "field limit" in str(fault):
+                return _too_long(source, line, longest)
             return DataError(
                 f"`{source.label}`, line {line}: a quoted field does not end as it should. "
                 "Repair or fetch the file again."
             )
     return None
+
+
+def _too_long(source: SourceFile, line: int, longest: int) -> DataError:
+    return DataError(
+        f"`{source.label}`, line {line}: a row of more than {longest >> 20} MiB. A quoted field that does not "
+        "end as it should? Repair or fetch the file again; a text that is so long cannot be imported: take it out."
+    )
 
 
 def _first_bad_line(source: SourceFile) -> int | None:
@@ -83,8 +106,12 @@ def _first_bad_line(source: SourceFile) -> int | None:
 
 @contextmanager
 def _text(source: SourceFile) -> Iterator[TextIO]:
-    with opened(source) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-        yield text
+    before = csv.field_size_limit(LONG_LINE)  # its own limit is below the length of a long note
+    try:
+        with opened(source) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            yield text
+    finally:
+        csv.field_size_limit(before)
 
 
 def locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, dict[str, str | int]]) -> int:
@@ -100,6 +127,23 @@ def locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, d
                     found[row] = {"file": source.label, "line": line, "text": text[:500]}
             line = reader.line_num + 1
     return row
+
+
+def find_cell(source: SourceFile, column: str, wanted: set[str]) -> tuple[int, str]:
+    """Return the first line, and the cell, where a column holds one of these texts (blanks around them aside).
+
+    Raises:
+        ValueError: No line does.
+    """
+    with _text(source) as stream:
+        reader = csv.reader(stream, strict=True)
+        place = [name.strip().lower() for name in next(reader, [])].index(column)
+        line = reader.line_num + 1
+        for record in reader:
+            if record and record[place].strip() in wanted:
+                return line, record[place].strip()
+            line = reader.line_num + 1
+    raise ValueError(f"`{column}` holds none of {len(wanted)} texts")
 
 
 def find_header(source: SourceFile) -> int | None:

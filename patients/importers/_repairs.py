@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,12 @@ from ._tables_spec import TableSpec
 _WHOLE = frozenset({"anchor_age", "anchor_year", "icd_version", "isolate_num", "seq_num"})
 _DATE = r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?"
 _NUMBER = r"([0-9]{1,18}|[0-9]{1,3}(,[0-9]{3}){1,5})(\.0+)?"
-_SHORTENED = r"[0-9](\.[0-9]+)?[eE]\+[0-9]+"
+_SHORTENED = r"[0-9]+([.,][0-9]+)?[eE]\+?[0-9]+"
+_DIGITS = r"[0-9]{1,18}"
+_ID = re.compile(_DIGITS, re.ASCII)
+_SHORT = re.compile(_SHORTENED, re.ASCII)
+_NAMES = ("note_id", "poe_id", "emar_id", "provider_id")
+"""What the columns end with that name something in letters and digits."""
 
 Counts = Mapping[str, int]
 
@@ -21,8 +27,32 @@ def is_time(column: str) -> bool:
 
 
 def is_whole(column: str) -> bool:
-    """Tell whether a column of MIMIC-IV holds whole numbers (or names that look like none)."""
-    return column.endswith(("_id", "itemid", "orderid")) or column in _WHOLE
+    """Tell whether a column of MIMIC-IV holds whole numbers."""
+    return is_id(column) or column in _WHOLE
+
+
+def is_id(column: str) -> bool:
+    """Tell whether a column names something by a whole number."""
+    return column.endswith(("_id", "itemid", "orderid")) and not column.endswith(_NAMES)
+
+
+def id_fault(column: str, text: str | None) -> str | None:
+    """Say why a cell of a column of ids is no id; None where it is one, or empty.
+
+    Examples:
+        >>> id_fault("hadm_id", "20000019"), id_fault("hadm_id", ""), id_fault("hadm_id", "20000019.5")
+        (None, None, 'hadm_id is not a whole number')
+        >>> id_fault("hadm_id", "2.00E+07")
+        'hadm_id is a number that a spreadsheet shortened (1.23E+07): its digits are lost, fetch the file again'
+    """
+    text = (text or "").strip()
+    if not text or _ID.fullmatch(text):
+        return None
+    if _SHORT.fullmatch(text):
+        return (
+            f"{column} is a number that a spreadsheet shortened (1.23E+07): its digits are lost, fetch the file again"
+        )
+    return f"{column} is not a whole number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +63,8 @@ class Repairs:
     """Columns whose `123.0` and `1,234` are read as 123 and 1234."""
     orders: Mapping[str, str] = field(default_factory=dict)
     """Column of times → "month" or "day", whichever comes first in its dates."""
+    broken: frozenset[str] = frozenset()
+    """Columns of ids where some cells are none: their rows are refused."""
     messages: tuple[str, ...] = ()
 
     def cell(self, column: str, place: str) -> str:
@@ -73,17 +105,24 @@ def survey(spec: TableSpec, columns: Sequence[str]) -> dict[str, str]:
         if is_time(name):
             found[f"slash {name}"] = f"contains({cell}, '/')"
         elif is_whole(name):
-            found[f"whole {name}"] = f"suffix({cell}, '.0') OR contains({cell}, ',')"
-            found[f"short {name}"] = f"contains({cell}, 'E+') AND regexp_full_match(trim({cell}), '{_SHORTENED}')"
+            found[f"odd {name}"] = f"NOT regexp_full_match({cell}, '[0-9]*')"
     return found
 
 
-def survey_dates(columns: Sequence[str], counts: Counts) -> dict[str, str]:
-    """Return the conditions that prove the order of month and day in the columns where dates have slashes."""
+def survey_again(columns: Sequence[str], counts: Counts) -> dict[str, str]:
+    """Return the conditions that tell what is wrong where `survey` found something.
+
+    In columns of whole numbers: what the cells are instead. In dates with slashes: what proves the order of month and
+    day.
+    """
     found = {}
     for number, name in enumerate(columns):
+        cell = f"trim(c{number})"
+        if counts.get(f"odd {name}"):
+            found[f"whole {name}"] = f"regexp_full_match({cell}, '{_NUMBER}') AND NOT {_matches(cell, _DIGITS)}"
+            found[f"short {name}"] = _matches(cell, _SHORTENED)
+            found[f"alien {name}"] = f"{cell} <> '' AND NOT {_matches(cell, f'{_NUMBER}|{_SHORTENED}')}"
         if counts.get(f"slash {name}"):
-            cell = f"trim(c{number})"
             date = f"regexp_full_match({cell}, '{_DATE}')"
             found[f"date {name}"] = date
             for place, pattern in ((1, "^([0-9]+)/"), (2, "^[0-9]+/([0-9]+)/")):
@@ -92,20 +131,26 @@ def survey_dates(columns: Sequence[str], counts: Counts) -> dict[str, str]:
     return found
 
 
-def settle(label: str, counts: Counts, dates: Counts, *, one_file: bool) -> Repairs:
+def _matches(cell: str, pattern: str) -> str:
+    return f"regexp_full_match({cell}, '{pattern}')"
+
+
+def settle(label: str, counts: Counts, details: Counts, *, one_file: bool) -> Repairs:
     """Decide what is repaired, and say so.
 
     Args:
         label: Names the file.
         counts: What `survey` counted.
-        dates: What `survey_dates` counted.
+        details: What `survey_again` counted.
         one_file: Whether the columns are those of one file: what proves the order in one proves nothing in another.
     """
-    wholes, orders, messages = set(), {}, []
-    for key, count in counts.items():
+    wholes, orders, broken, messages = set(), {}, set(), []
+    for key, count in {**counts, **details}.items():
         kind, _, name = key.partition(" ")
         if not count:
             continue
+        if kind in ("short", "alien") and is_id(name):
+            broken.add(name)
         if kind == "whole":
             wholes.add(name)
             messages.append(
@@ -115,18 +160,18 @@ def settle(label: str, counts: Counts, dates: Counts, *, one_file: bool) -> Repa
         elif kind == "short":
             messages.append(
                 f"`{label}`: {count} values of `{name}` are numbers that a spreadsheet shortened (`1.23E+07`); their "
-                "digits are lost. Fetch the table again."
+                "digits are lost: the rows are refused. Fetch the table again."
             )
         elif kind == "slash":
-            first, why = _first(dates.get(f"above12 1 {name}", 0), dates.get(f"above12 2 {name}", 0))
-            words = f"`{label}`: {dates.get(f'date {name}', 0)} values of `{name}` as a spreadsheet writes dates; "
+            first, why = _first(details.get(f"above12 1 {name}", 0), details.get(f"above12 2 {name}", 0))
+            words = f"`{label}`: {details.get(f'date {name}', 0)} values of `{name}` as a spreadsheet writes dates; "
             if first is None or not one_file:
                 why = why if one_file else "files of several hands"
                 messages.append(f"{words}not read, for month and day cannot be told apart ({why}).")
                 continue
             orders[name] = first
             messages.append(f"{words}read with the {first} first ({why}); where it dropped the seconds, :00 is read.")
-    return Repairs(frozenset(wholes), orders, tuple(messages))
+    return Repairs(frozenset(wholes), orders, frozenset(broken), tuple(messages))
 
 
 def _first(above_first: int, above_second: int) -> tuple[str | None, str]:

@@ -15,8 +15,9 @@ from wardround.patients.errors import DataError, UsageError
 from wardround.patients.work_folder import WorkFolder
 
 from ._headers import read_header
-from ._lines import check_gzip, diagnose, find_header, locate_in
-from ._repairs import Repairs, settle, survey, survey_dates
+from ._icd import MAY_HAVE_LOST, check_dictionary, doubtful, numeric_codes
+from ._lines import LINE, LONG_LINE, check_gzip, diagnose, find_header, locate_in
+from ._repairs import Repairs, id_fault, settle, survey, survey_again
 from ._sources import SourceFile
 from ._tables_spec import TableSpec
 from .report import Tally
@@ -69,6 +70,8 @@ class Reader:
         self._places: dict[Path, str] = {}
         self._tell = tell
         self.messages: list[str] = []
+        self.icd9: dict[str, set[str]] = {}
+        """Table → its different ICD-9 codes of digits only."""
 
     def close(self) -> None:
         """Close the database and remove the links."""
@@ -117,11 +120,27 @@ class Reader:
                         f"`{one.label}`, line {line}: the header again, between the rows. The file was sorted or "
                         "joined by hand: fetch it again, or delete that line."
                     )
-        dates = self._count(spec, survey_dates(columns, counts), source)
+        details = self._count(spec, survey_again(columns, counts), source)
         label = files[0].label if len(files) == 1 else f"{files[0].label} and {len(files) - 1} more"
-        repairs = settle(label, counts, dates, one_file=len(files) == 1)
+        repairs = settle(label, counts, details, one_file=len(files) == 1)
         self.messages.extend(repairs.messages)
+        self._gather_codes(spec, columns, files, source)
         return FileGroup(columns, files, repairs)
+
+    def _gather_codes(
+        self, spec: TableSpec, columns: tuple[str, ...], files: tuple[SourceFile, ...], source: str
+    ) -> None:
+        """Remember the ICD-9 codes of digits; refuse a dictionary that lost their leading zeros."""
+        query = numeric_codes(columns)
+        if query is None:
+            return
+        try:
+            found = self._database.execute(query.format(source)).fetchall()
+        except self._duckdb.Error as fault:
+            raise self._explain(spec, fault) from fault
+        if not spec.keyed:
+            check_dictionary(files[0], found)
+        self.icd9.setdefault(spec.name, set()).update(code for version, code in found if version == "9")
 
     def _count(self, spec: TableSpec, conditions: dict[str, str], source: str) -> dict[str, int]:
         if not conditions:
@@ -179,9 +198,11 @@ class Reader:
         names = ", ".join(_quoted(self._link(source)) for source in files)
         types = ", ".join(f"{_quoted(f'c{i}')}: 'VARCHAR'" for i in range(len(columns)))
         compression = "gzip" if files[0].gz else "none"
+        room = f", max_line_size = {LONG_LINE}, buffer_size = {LONG_LINE}" if "text" in columns else ""
         return (
             f"read_csv([{names}], header = false, skip = 1, auto_detect = false, columns = {{{types}}}, delim = ',', "
-            f"quote = '\"', escape = '\"', strict_mode = true, null_padding = false, compression = '{compression}')"
+            f"quote = '\"', escape = '\"', strict_mode = true, null_padding = false{room}, "
+            f"compression = '{compression}')"
         )
 
     def _select(self, spec: TableSpec, group: FileGroup, base: int) -> str:
@@ -210,7 +231,7 @@ class Reader:
         text = str(fault)
         named = re.search(r"([0-9]+\.csv(?:\.gz)?)\b", text.replace(str(self._links), ""))
         source = self._linked.get(named[1]) if named else None
-        found = diagnose(source) if source else None
+        found = diagnose(source, LONG_LINE if "text" in spec.columns else LINE) if source else None
         if found is not None:
             return found
         label = source.label if source else spec.name
@@ -236,6 +257,16 @@ class TableStream:
         self.tally = tally
         self._reader = reader
         self._groups = groups
+        broken = {name for group in groups for name in group.repairs.broken}
+        self._broken = tuple((2 + place, name) for place, name in enumerate(spec.columns) if name in broken)
+        """Places of a row, and their columns, where a cell may be no id."""
+        coded = spec.keyed and {"icd_version", "icd_code"} <= set(spec.columns)
+        self._coded = tuple(2 + spec.columns.index(name) for name in ("icd_version", "icd_code")) if coded else None
+        self._doubtful: set[str] | None = None
+        """ICD-9 codes that may be others; known when all tables are open."""
+        self._asks = bool(self._broken or coded)
+        """Whether rows are looked at one by one."""
+        self._subject = 2 + spec.columns.index("subject_id") if spec.keyed else None
         self._batches = batches
         self._batch: list[Row] = []
         self._next = 0
@@ -258,18 +289,22 @@ class TableStream:
         Args:
             subject: Ascending from call to call.
         """
-        while (row := self._peek()) is not None and (row[1] is None or row[1] < subject):
-            self._refuse(row)
+        self._pass_over(subject)
         return self._run(subject)
 
     def each(self, subject: int) -> Iterator[Row]:
         """Yield what `take` returns, without holding it: for tables with a million rows of one patient."""
-        while (row := self._peek()) is not None and (row[1] is None or row[1] < subject):
-            self._refuse(row)
+        self._pass_over(subject)
         while (row := self._peek()) is not None and row[1] == subject:
             self._next += 1
             self.tally.read += 1
-            yield row
+            if not self._asks or self._sound(row):
+                yield row
+
+    def pieces(self, subject: int) -> Iterator[list[Row]]:
+        """Yield what `take` returns a few thousand rows at a time."""
+        self._pass_over(subject)
+        yield from self._runs(subject)
 
     def groups(self) -> Iterator[tuple[int, list[Row]]]:
         """Yield every subject with its rows, ascending."""
@@ -284,27 +319,57 @@ class TableStream:
         while (row := self._peek()) is not None:
             self._next += 1
             self.tally.read += 1
-            yield row
+            if not self._asks or self._sound(row):
+                yield row
 
     def drain(self) -> None:
         """Refuse what is left: rows of subjects that `patients` does not have."""
         while (row := self._peek()) is not None:
             self._refuse(row)
 
+    def _pass_over(self, subject: int) -> None:
+        """Refuse the rows of subjects before this one: they belong to nobody."""
+        while (row := self._peek()) is not None and (row[1] is None or row[1] < subject):
+            self._refuse(row)
+
     def _run(self, subject: int) -> list[Row]:
         rows: list[Row] = []
+        for some in self._runs(subject):
+            rows += some
+        return rows
+
+    def _runs(self, subject: int) -> Iterator[list[Row]]:
         while (row := self._peek()) is not None and row[1] == subject:
             batch, start = self._batch, self._next
             end = start + 1
             while end < len(batch) and batch[end][1] == subject:
                 end += 1
-            rows += batch[start:end]
             self.tally.read += end - start
             self._next = end
-        return rows
+            some = batch[start:end]
+            yield [row for row in some if self._sound(row)] if self._asks else some
+
+    def _sound(self, row: Row) -> bool:
+        """Tell whether the ids of a row are ids and its code is its own; refuse it where they are not."""
+        for place, name in self._broken:
+            fault = id_fault(name, row[place])
+            if fault is not None:
+                self.tally.refuse(fault, row[0])
+                return False
+        if self._coded is not None:
+            if self._doubtful is None:
+                self._doubtful = doubtful(self.spec.name, self._reader.icd9)
+            version, code = ((row[place] or "").strip() for place in self._coded)
+            if version == "9" and code in self._doubtful:
+                self.tally.refuse(MAY_HAVE_LOST, row[0])
+                return False
+        return True
 
     def _refuse(self, row: Row) -> None:
-        reason = "subject_id is not a whole number" if row[1] is None else "subject_id is not in patients"
+        reason = "subject_id is not in patients"
+        if row[1] is None:
+            assert self._subject is not None
+            reason = id_fault("subject_id", row[self._subject]) or "subject_id is not a whole number"
         self.tally.read += 1
         self.tally.refuse(reason, row[0])
         self._next += 1

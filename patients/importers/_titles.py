@@ -1,4 +1,4 @@
-"""The ICD dictionaries: titles by version and code, and what their codes tell of a damaged one."""
+"""The ICD dictionaries: titles by version and code, and what their codes tell of a damaged table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from ._tables import Row
 from ._values import clean
 from .report import Tally
 
+_LOST = "icd_code has lost its leading zero"
+_TWO_TITLES = "icd_version and icd_code stand twice with different titles; the code is named by none"
+_DOT = "icd_code has its dot in the wrong place (a lost zero?)"
+
 
 class TitleBook:
     """Titles of one ICD dictionary. Codes are text: leading zeros count."""
@@ -16,21 +20,43 @@ class TitleBook:
         self._titles: dict[tuple[str, str], str] = {}
 
     def learn(self, rows: Iterator[Row], tally: Tally) -> None:
-        """Read (number, subject, code, version, title) rows; a code that stands twice is refused."""
+        """Read (number, subject, code, version, title) rows.
+
+        A code that stands twice is refused; under two titles it has none, for nobody can say which is right.
+        """
+        first: dict[tuple[str, str], int] = {}
+        unclear: set[tuple[str, str]] = set()
         for number, _, code, version, title in rows:
-            key = (clean(version) or "", clean(code) or "")
-            if key in self._titles:
+            key, text = (clean(version) or "", clean(code) or ""), clean(title) or ""
+            if key not in first:
+                first[key] = number
+                self._titles[key] = text
+            elif self._titles[key] == text and key not in unclear:
                 tally.refuse("icd_version and icd_code stand twice; the first row is kept", number)
             else:
-                self._titles[key] = clean(title) or ""
+                tally.refuse(_TWO_TITLES, number)
+                if key not in unclear:
+                    tally.refuse(_TWO_TITLES, first[key])
+                unclear.add(key)
+        for key in unclear:
+            self._titles[key] = ""
 
     def title(self, version: str, code: str) -> str | None:
         """Return the title, or None where the dictionary lacks the code."""
         return self._titles.get((version, code))
 
-    def lost_zero(self, version: str, code: str) -> bool:
-        """Tell whether the code is unknown while the same code with a zero before it is known.
+    def fault(self, version: str, code: str, written: str, dotted: str) -> str | None:
+        """Say why a code cannot be believed: a spreadsheet drops leading zeros, and what is left may name another.
 
-        Spreadsheets drop leading zeros; the row is then coded as something else and must not be kept.
+        What only the table as a whole can tell is told by `_icd.doubtful`.
+
+        Args:
+            version: "9" or "10".
+            code: The code without a dot.
+            written: The cell.
+            dotted: The code with its dot where it belongs.
         """
-        return (version, code) not in self._titles and (version, f"0{code}") in self._titles
+        if "." in written and written.strip().upper() != dotted:
+            return _DOT
+        padded = any((version, "0" * zeros + code) in self._titles for zeros in (1, 2))
+        return _LOST if padded and (version, code) not in self._titles else None

@@ -60,8 +60,8 @@ class Diagnoses:
                 tally.refuse("icd_version is neither 9 nor 10", number)
             elif CODE.fullmatch(code) is None:
                 tally.refuse("icd_code is not an ICD code of 3 to 8 letters and digits", number)
-            elif self._titles.lost_zero(version, code):
-                tally.refuse("icd_code has lost its leading zero", number)
+            elif fault := self._titles.fault(version, code, code_text or "", dot(code, version)):
+                tally.refuse(fault, number)
             elif (stay, rank, code) in found:
                 tally.refuse("hadm_id, seq_num and icd_code stand twice; the first row is kept", number)
             else:

@@ -15,7 +15,7 @@ from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._titles import TitleBook
 from ._values import GSN_DIGITS, LOST, lost_zeros
-from .diagnoses import CODE, TITLES, coded
+from .diagnoses import CODE, TITLES, coded, dot
 from .report import Tally
 
 DIAGNOSIS = TableSpec(
@@ -58,8 +58,8 @@ class EdDiagnoses:
         for (stay_id, sequence, code, version), cells in placed:
             if version not in words.codes()["icd_systems"]:
                 tally.refuse("icd_version is neither 9 nor 10", cells.number)
-            elif self._titles.lost_zero(version, code):
-                tally.refuse("icd_code has lost its leading zero", cells.number)
+            elif fault := self._titles.fault(version, code, cells["icd_code"] or "", dot(code, version)):
+                tally.refuse(fault, cells.number)
             elif stay_id not in patient.ed_stays:
                 tally.refuse("stay_id is not an ED stay of this patient: nobody can say when it was", cells.number)
             elif sequence == "0":

@@ -85,8 +85,8 @@ class CodedProcedures:
                 tally.refuse("icd_code is not a procedure code of its version (a lost zero?)", cells.number)
             elif cells["chartdate"] is None:
                 tally.refuse("chartdate is empty", cells.number)
-            elif self._titles.lost_zero(version, code):
-                tally.refuse("icd_code has lost its leading zero", cells.number)
+            elif fault := self._titles.fault(version, code, cells["icd_code"] or "", _dotted(version, code)):
+                tally.refuse(fault, cells.number)
             else:
                 yield self._procedure(patient, hadm, rank, code, version, cells, tally)
 
@@ -94,9 +94,7 @@ class CodedProcedures:
         self, patient: PatientContext, hadm: str, rank: str, code: str, version: str, cells: Cells, tally: Tally
     ) -> Mapped:
         entry = words.codes()["procedure_icd_systems"][version]
-        title = self._titles.title(version, code)
-        place = entry["dot_after"]
-        dotted = code if len(code) <= place else f"{code[:place]}.{code[place:]}"
+        title, dotted = self._titles.title(version, code), _dotted(version, code)
         if not title:
             tally.note("code without a title in d_icd_procedures; named by its code")
         day = moment((cells["chartdate"] or "")[:10])
@@ -114,6 +112,11 @@ class CodedProcedures:
         coded = discharge_known(patient.stays[hadm])
         known = NEVER if coded is None else max(coded, day.known)
         return Mapped("procedures_icd", cells.number, resource, known)
+
+
+def _dotted(version: str, code: str) -> str:
+    place: int = words.codes()["procedure_icd_systems"][version]["dot_after"]
+    return code if len(code) <= place else f"{code[:place]}.{code[place:]}"
 
 
 class IcuProcedures:

@@ -234,7 +234,8 @@ def test_what_cannot_be_placed_is_refused_with_its_reason(invented: Any) -> None
     assert chart.refused("chartevents") == {
         "charttime is empty": 1,
         "charttime or storetime is not a time": 1,
-        "stay_id or itemid is not a whole number": 2,
+        "itemid is not a whole number": 1,
+        "stay_id or itemid is not a whole number": 1,
         "subject_id is not in patients": 1,
     }
 

@@ -19,6 +19,7 @@ from wardround.patients.store import ChartStore
 SOURCE = Path(__file__).parent / "data" / "mimic" / "hosp"
 TABLES = tuple(sorted(path.stem for path in SOURCE.glob("*.csv")))
 Table = list[list[str]]
+SHORTENED = "is a number that a spreadsheet shortened (1.23E+07): its digits are lost, fetch the file again"
 
 
 def rows_of(table: str) -> Table:
@@ -153,7 +154,9 @@ def replace(table: str, row: int, column: str, value: str) -> Table:
         ("labevents", 2, "charttime", "3/1/2150 7:00", "charttime or storetime is not a time"),
         ("labevents", 2, "charttime", "2150-02-30 07:00:00", "charttime or storetime is not a time"),
         ("labevents", 2, "subject_id", "777", "subject_id is not in patients"),
-        ("labevents", 2, "subject_id", "1.01E+02", "subject_id is not a whole number"),
+        ("labevents", 2, "subject_id", "1.01E+02", f"subject_id {SHORTENED}"),
+        ("labevents", 2, "hadm_id", "2.00E+06", f"hadm_id {SHORTENED}"),
+        ("labevents", 2, "hadm_id", "2001.5", "hadm_id is not a whole number"),
         ("labevents", 2, "subject_id", "", "subject_id is not a whole number"),
         ("labevents", 2, "labevent_id", "1", "labevent_id stands twice; the first row is kept"),
         ("labevents", 2, "itemid", "x", "itemid is not a whole number"),

@@ -225,7 +225,7 @@ def test_what_cannot_be_placed_is_refused_and_what_is_odd_is_noted(invented: Any
     chart = invented(inputevents=HEAD + rows, d_items=ITEMS)
     assert chart.refused("inputevents") == {
         "endtime is not a time": 1,
-        "orderid or itemid is not a whole number": 1,
+        "orderid is not a whole number": 1,
         "starttime is empty": 1,
         "the row's key stands twice; the first row is kept": 1,
     }

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardround.patients.importers import _templates, import_mimic, labs
+from wardround.patients.importers import _lab_values as lab
+from wardround.patients.importers import _templates, import_mimic
 from wardround.patients.importers import _values as values
 from wardround.patients.importers._vocabulary import codes, loinc_exceptions, units
 from wardround.patients.importers.diagnoses import dot, has_clinical_status
@@ -79,38 +80,38 @@ def test_a_day_is_known_when_it_is_over() -> None:
 @pytest.mark.parametrize(
     ("value", "valuenum", "comment", "expected"),
     [
-        ("___", "5.1", "4.9", labs.Value(number="5.1", note="4.9")),
-        ("0.20", "0.2", None, labs.Value(number="0.20")),
-        (">300", "300", None, labs.Value(number="300", comparator=">")),
-        ("6.0", "5.1", "REDRAW", labs.Value(number="5.1", note="Charted as 6.0. REDRAW")),
-        ("<1", None, None, labs.Value(number="1", comparator="<")),
-        ("35/.", None, None, labs.Value(words="35/.")),
-        ("0-2", None, "x", labs.Value(words="0-2", note="x")),
-        ("___", None, "NEG.", labs.Value(words="NEG.")),
-        ("___", None, None, labs.Value(absent="masked")),
-        (None, None, "___", labs.Value(absent="unknown")),
+        ("___", "5.1", "4.9", lab.Value(number="5.1", note="4.9")),
+        ("0.20", "0.2", None, lab.Value(number="0.20")),
+        (">300", "300", None, lab.Value(number="300", comparator=">")),
+        ("6.0", "5.1", "REDRAW", lab.Value(number="5.1", note="Charted as 6.0. REDRAW")),
+        ("<1", None, None, lab.Value(number="1", comparator="<")),
+        ("35/.", None, None, lab.Value(words="35/.")),
+        ("0-2", None, "x", lab.Value(words="0-2", note="x")),
+        ("___", None, "NEG.", lab.Value(words="NEG.")),
+        ("___", None, None, lab.Value(absent="masked")),
+        (None, None, "___", lab.Value(absent="unknown")),
     ],
 )
-def test_what_a_result_says(value: str | None, valuenum: str | None, comment: str | None, expected: labs.Value) -> None:
-    assert labs.read_value(value, valuenum, comment, Tally("labevents")) == expected
+def test_what_a_result_says(value: str | None, valuenum: str | None, comment: str | None, expected: lab.Value) -> None:
+    assert lab.read_value(value, valuenum, comment, Tally("labevents")) == expected
 
 
 @pytest.mark.parametrize(
     ("value", "flag", "mark"),
     [
-        (labs.Value(number="5.1"), None, "H"),
-        (labs.Value(number="3.5"), None, "N"),
-        (labs.Value(number="3.4"), None, "L"),
-        (labs.Value(number="4"), "abnormal", "A"),
-        (labs.Value(number="5.0", comparator=">"), None, "H"),
-        (labs.Value(number="4", comparator=">"), None, None),
-        (labs.Value(number="3.5", comparator="<"), None, "L"),
-        (labs.Value(words="POS"), "abnormal", "A"),
-        (labs.Value(words="NEG"), None, None),
+        (lab.Value(number="5.1"), None, "H"),
+        (lab.Value(number="3.5"), None, "N"),
+        (lab.Value(number="3.4"), None, "L"),
+        (lab.Value(number="4"), "abnormal", "A"),
+        (lab.Value(number="5.0", comparator=">"), None, "H"),
+        (lab.Value(number="4", comparator=">"), None, None),
+        (lab.Value(number="3.5", comparator="<"), None, "L"),
+        (lab.Value(words="POS"), "abnormal", "A"),
+        (lab.Value(words="NEG"), None, None),
     ],
 )
-def test_reading_against_both_bounds(value: labs.Value, flag: str | None, mark: str | None) -> None:
-    assert labs.interpret(value, "3.5", "5.0", flag) == mark
+def test_reading_against_both_bounds(value: lab.Value, flag: str | None, mark: str | None) -> None:
+    assert lab.interpret(value, "3.5", "5.0", flag) == mark
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_reading_against_both_bounds(value: labs.Value, flag: str | None, mark: 
     ],
 )
 def test_units(unit: str, item: str, found: dict[str, str]) -> None:
-    assert labs.unit_of(unit, item) == found
+    assert lab.unit_of(unit, item) == found
 
 
 def test_codes_get_their_dot_and_status() -> None:
@@ -138,7 +139,7 @@ def test_codes_get_their_dot_and_status() -> None:
 def test_the_data_files_are_whole() -> None:
     assert codes()["format_version"] == units()["format_version"] == 1
     for item, code in loinc_exceptions().items():
-        assert labs.loinc_of(int(item)) == code, f"{item}: the knowledge base does not list {code} for this item"
+        assert lab.loinc_of(int(item)) == code, f"{item}: the knowledge base does not list {code} for this item"
 
 
 def test_templates_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
