@@ -3,6 +3,9 @@
 The floors are what was measured last, less one per cent (77.7 % and 80.9 % when the rows were written). Raise them as
 the reading improves; do not change a label to meet them. The rows that failed have been read to find classes of
 wordings, so they are no longer blind: write fresh ones to learn how well the reader does on what it has not seen.
+
+The `fresh_` rows are such a set: written and labelled before any of them was graded (88.7 % and 90.5 % on the first
+run). Their floors are that share less two points. They stay blind only while nobody tunes on the ones that fail.
 """
 
 from collections import Counter
@@ -28,21 +31,29 @@ KINDS = {
     "trend",
     "value",
 }
-FLOORS = {"en": 0.955, "zh": 0.961}
+# File stem: the prefix of its ids, the least rows, the least rows of a kind.
+SETS = {"labelled": ("lab", 320, 25), "fresh": ("fresh", 190, 13)}
+FLOORS = {
+    ("labelled", "en"): 0.955,
+    ("labelled", "zh"): 0.961,
+    ("fresh", "en"): 0.867,
+    ("fresh", "zh"): 0.885,
+}
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_schema_of_labelled_rows(language: str) -> None:
-    rows = read_rows(DATA / f"labelled_{language}.jsonl")
-    assert len(rows) >= 320
+@pytest.mark.parametrize(("stem", "language"), sorted(FLOORS))
+def test_schema_of_labelled_rows(stem: str, language: str) -> None:
+    prefix, least, least_of_kind = SETS[stem]
+    rows = read_rows(DATA / f"{stem}_{language}.jsonl")
+    assert len(rows) >= least
     assert len({row["id"] for row in rows}) == len(rows)
     counts = Counter(row["check"]["kind"] for row in rows)
     assert set(counts) == KINDS
-    assert min(counts.values()) >= 25
+    assert min(counts.values()) >= least_of_kind
     for row in rows:
         kind = row["check"]["kind"]
         assert row["language"] == language, row["id"]
-        assert row["id"].startswith(f"lab-{language}-{kind}-"), row["id"]
+        assert row["id"].startswith(f"{prefix}-{language}-{kind}-"), row["id"]
         assert isinstance(row["passes"], bool), row["id"]
         assert row["note"].strip(), row["id"]
         if kind == "order":
@@ -53,13 +64,13 @@ def test_schema_of_labelled_rows(language: str) -> None:
             assert "call" not in row, row["id"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_labelled_rows_are_balanced(language: str) -> None:
-    rows = read_rows(DATA / f"labelled_{language}.jsonl")
+@pytest.mark.parametrize(("stem", "language"), sorted(FLOORS))
+def test_labelled_rows_are_balanced(stem: str, language: str) -> None:
+    rows = read_rows(DATA / f"{stem}_{language}.jsonl")
     assert 0.35 <= sum(row["passes"] for row in rows) / len(rows) <= 0.65
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_share_of_labelled_rows_graded_right(language: str) -> None:
-    result = grade_rows(DATA / f"labelled_{language}.jsonl")
-    assert result["right"] >= FLOORS[language] * result["rows"], result["wrong"]
+@pytest.mark.parametrize(("stem", "language"), sorted(FLOORS))
+def test_share_of_labelled_rows_graded_right(stem: str, language: str) -> None:
+    result = grade_rows(DATA / f"{stem}_{language}.jsonl")
+    assert result["right"] >= FLOORS[stem, language] * result["rows"], result["wrong"]
