@@ -147,9 +147,20 @@ class StoreWriter:
             check.statistics["by_template"] += sum(map(len, sheaves))
         return self.add_packed(pack(patient_id, resources, licence or self.licence, check, sheaves, check), interview)
 
-    def add_packed(self, packed: PackedChart, interview: Interview | None = None) -> str:
-        """Write a chart that is packed already (`ChartBuilder.packed()`, or packed in another process)."""
+    def add_packed(
+        self, packed: PackedChart, interview: Interview | None = None, validated: Mapping[str, int] | None = None
+    ) -> str:
+        """Write a chart that is packed already (`ChartBuilder.packed()`, or packed in another process).
+
+        Args:
+            packed: The chart.
+            interview: The authored interview, if any.
+            validated: What was checked when it was packed (`Validator.statistics`); the header counts it.
+        """
         database = self._open()
+        if self._validator is not None:
+            for key, count in (validated or {}).items():
+                self._validator.statistics[key] += count
         counts = orjson.dumps(packed.counts).decode()
         values = (
             packed.patient_id, packed.hash, packed.licence, counts, packed.digests, packed.check, packed.index,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from wardround.patients.errors import DataError, UsageError
-from wardround.patients.resource import Resource
-from wardround.patients.slotted import Sheaf
 from wardround.patients.store_writer import PART, StoreWriter
-from wardround.patients.times import Instant
 from wardround.patients.work_folder import WorkFolder
 
-from ._mapper import Mapped, PatientContext, TableMapper
+from ._making import Made, Maker
 from ._resuming import fingerprint
 from ._sources import Folder, find_tables
 from ._tables import Reader, Row, TableSpec, TableStream, Tell
-from ._validity import Invalid, split_invalid, split_sheaf
-from .registry import LEFT_OUT, MAPPERS, REQUIRED
+from ._workers import Dictionaries, Pool
+from .registry import LEFT_OUT, REQUIRED
 from .report import ImportReport, Refusal, TableReport, Tally
 
 CREDENTIALED = "credentialed"
@@ -30,6 +29,9 @@ CHECKPOINT = 20_000
 Progress = Callable[[int], None]
 """Called with the number of patients done."""
 
+_Accounts = dict[str, dict[str, Any]]
+"""Table → `Tally.state`."""
+
 
 def import_mimic(
     folder: str | Path,
@@ -38,13 +40,14 @@ def import_mimic(
     licence: str | None = None,
     threads: int | None = None,
     memory_limit: str = "768MB",
+    workers: int = 1,
     progress: Progress | None = None,
     tell: Tell | None = None,
 ) -> ImportReport:
     """Import MIMIC-IV tables into a new chart store.
 
-    The result does not depend on `threads`, nor on the order of rows in the files. An import that was killed or
-    interrupted is taken up where it stopped when it is started again with the same files and settings.
+    The result does not depend on `threads` and `workers`, nor on the order of rows in the files. An import that was
+    killed or interrupted is taken up where it stopped when it is started again with the same files and licence.
 
     Args:
         folder: Holds `hosp/…`, the CSV files themselves (`.csv` or `.csv.gz`), or one folder per subject.
@@ -52,6 +55,8 @@ def import_mimic(
         licence: Licence tag of the data; None is `credentialed`, the strict one.
         threads: Threads for reading and sorting; None leaves it to DuckDB (all cores).
         memory_limit: What reading and sorting may take before they use disk beside `out` ("768MB").
+        workers: Processes that map, validate and pack; 1 does it in this one. More are started anew (spawned), so a
+            script that asks for them runs below `if __name__ == "__main__":`.
         progress: Called after each patient.
         tell: Called with what is being done before patients come: checking and sorting tables.
 
@@ -60,15 +65,17 @@ def import_mimic(
 
     Raises:
         UsageError: A bad argument, DuckDB is not installed, or another process is writing this store.
-        DataError: The folder is not MIMIC-IV, or a file is damaged; no store is written.
+        DataError: The folder is not MIMIC-IV, a file is damaged, or a worker ended; no store is written.
     """
+    if workers < 1:
+        raise UsageError(f"`workers` must be at least 1, got {workers}")
     if threads is not None and threads < 1:
         raise UsageError(f"`threads` must be at least 1, got {threads}")
     if licence is not None and not licence.strip():
         raise UsageError(
             "`licence` is empty; name the licence of the data, or leave it out (then it is `credentialed`)"
         )
-    run = _Run(Path(folder), Path(out), licence or CREDENTIALED, progress)
+    run = _Run(Path(folder), Path(out), licence or CREDENTIALED, workers, progress)
     place = Path(out).absolute()
     if not place.parent.is_dir():
         raise UsageError(f"`{place.parent}` is not a folder; make it first or choose another place for the store")
@@ -92,12 +99,15 @@ _KEPT = (PART, f"{PART}-journal")
 class _Run:
     """One import."""
 
-    def __init__(self, folder: Path, out: Path, licence: str, progress: Progress | None) -> None:
+    def __init__(self, folder: Path, out: Path, licence: str, workers: int, progress: Progress | None) -> None:
         self._folder: Folder = find_tables(folder, REQUIRED)
         self._out = out
         self._licence = licence
         self._progress = progress
-        self._mappers: list[TableMapper] = [make() for make in MAPPERS]
+        self._workers = workers
+        self._maker = Maker(self._folder.tables, licence)
+        self._dictionaries: Dictionaries = {}
+        """What workers are to learn, until they have."""
         self._tallies: dict[str, Tally] = {}
         self._streams: dict[str, TableStream] = {}
         self._invalid = 0
@@ -119,11 +129,13 @@ class _Run:
                 self._done = writer.state["subject"]
                 self._invalid = writer.state["invalid"]
             self._open(reader, (writer.state or {}).get("tables", {}))
-            for subject, rows in self._streams["patients"].groups():
-                self._patient(writer, subject, rows)
-                self._checkpoint(writer, subject, inputs)
+            with closing(self._made()) as everyone:  # closed at once, so that no worker outlives an error
+                for subject, made, read in everyone:
+                    self._settle(writer, made, read)
+                    self._checkpoint(writer, subject, inputs)
             for stream in self._streams.values():
                 stream.drain()
+            self._account(self._read())
             if not writer.counts:
                 raise DataError(f"{self._folder.root}: no patient was kept; see the columns of `patients`.")
             tables = tuple(self._table_report(spec) for spec in self._specs())
@@ -165,7 +177,7 @@ class _Run:
 
     def _specs(self, *, missing: bool = False) -> Iterable[TableSpec]:
         seen: set[str] = set()
-        for mapper in self._mappers:
+        for mapper in self._maker.mappers:
             for spec in (*mapper.tables, *mapper.dictionaries):
                 if spec.name not in seen and (missing or spec.name in self._folder.tables):
                     seen.add(spec.name)
@@ -173,7 +185,10 @@ class _Run:
 
     def _types(self) -> list[str]:
         return [
-            kind for mapper in self._mappers if mapper.tables[0].name in self._folder.tables for kind in mapper.types
+            kind
+            for mapper in self._maker.mappers
+            if mapper.tables[0].name in self._folder.tables
+            for kind in mapper.types
         ]
 
     def _open(self, reader: Reader, accounts: dict[str, Any]) -> None:
@@ -188,9 +203,9 @@ class _Run:
             if spec.name in accounts:
                 tally.restore(accounts[spec.name])
             files = self._folder.tables[spec.name]
-            self._streams[spec.name] = reader.stream(spec, files, tally, self._done)
-        shared: dict[str, list[Row]] = {}
-        for mapper in self._mappers:
+            self._streams[spec.name] = reader.stream(spec, files, Tally(spec.name), self._done)
+        shared: Dictionaries = {}
+        for mapper in self._maker.mappers:
             for spec in mapper.dictionaries:
                 if spec.name in shared:
                     # its account was given when the first mapper read it
@@ -202,7 +217,10 @@ class _Run:
         for spec in self._specs():
             if spec.keyed and self._done is None:
                 self._require_rows(spec)
+        self._account(self._read())
         self._since = sum(tally.read for tally in self._tallies.values())
+        if self._workers > 1:
+            self._dictionaries = shared
 
     def _require_rows(self, spec: TableSpec) -> None:
         if self._streams[spec.name].empty:
@@ -211,56 +229,61 @@ class _Run:
                 f"`{label}`, line 2: the table holds a header and no rows. Fetch it again, or leave it out."
             )
 
-    def _patient(self, writer: StoreWriter, subject: int, rows: list[tuple[object, ...]]) -> None:
-        patient = PatientContext(str(subject))
-        made: list[Mapped] = []
-        sheaves: list[Sheaf] = []
-        for mapper in self._mappers:
-            main = mapper.tables[0].name
-            mine: dict[str, Any] = {}
-            for spec in mapper.tables:
-                if spec.name == "patients":
-                    mine[spec.name] = rows
-                elif spec.name in self._streams:
-                    stream = self._streams[spec.name]
-                    lazily = getattr(mapper, "reads_once", False)
-                    mine[spec.name] = stream.each(subject) if lazily else stream.take(subject)
-            if main in self._streams:
-                for one in mapper.map(patient, mine, self._tallies):
-                    if isinstance(one, Sheaf):
-                        sheaves.append(one)
-                    else:
-                        made.append(one)
-                continue
-            for table, support in mine.items():
-                self._tallies[table].note(f"read, but there is no table {main} that uses it", len(support))
-        if not any(one.table == "patients" for one in made):
-            for table, row in _sources_of(made, sheaves):
-                self._tallies[table].refuse("the patient's own row was refused", row)
+    def _made(self) -> Generator[tuple[int, Made, _Accounts]]:
+        """Yield every patient in order: what became of it, and the account of what was read for it."""
+        if self._workers == 1:
+            for subject, rows in self._streams["patients"].groups():
+                made = self._maker.make(subject, _StreamedRows(self._streams, subject, rows))
+                yield subject, made, self._read()
             return
-        self._write(writer, patient.subject_id, made, sheaves)
+        with Pool(self._workers, self._streams, self._licence, self._dictionaries) as pool:
+            self._dictionaries = {}
+            yield from self._spread(pool)
+
+    def _spread(self, pool: Pool) -> Iterator[tuple[int, Made, _Accounts]]:
+        """As `_made`, by the workers of a pool."""
+        read: deque[_Accounts] = deque()
+
+        def settled(*, patiently: bool) -> Iterator[tuple[int, Made, _Accounts]]:
+            for subject, made in pool.settled(patiently=patiently):
+                yield subject, made, read.popleft()
+
+        for subject, rows in self._streams["patients"].groups():
+            while not pool.room:
+                yield from settled(patiently=True)
+            pool.begin(subject)
+            for table in self._maker.asked():
+                for some in [rows] if table == "patients" else self._streams[table].pieces(subject):
+                    pool.give(table, some)
+            pool.end()
+            read.append(self._read())
+            yield from settled(patiently=False)
+        while pool.busy:
+            yield from settled(patiently=True)
+
+    def _read(self) -> _Accounts:
+        """Return what the streams counted since the last call."""
+        counted = {}
+        for name, stream in self._streams.items():
+            if not stream.tally.blank:
+                counted[name] = stream.tally.state()
+                stream.tally = Tally(name)
+        return counted
+
+    def _account(self, accounts: _Accounts) -> None:
+        for name, account in accounts.items():
+            self._tallies[name].add(account)
+
+    def _settle(self, writer: StoreWriter, made: Made, read: _Accounts) -> None:
+        """Write a patient, and take its accounts into those of the import."""
+        self._account(read)
+        self._account(made.accounts)
+        self._invalid += made.invalid
+        if made.packed is None:
+            return
+        writer.add_packed(made.packed, validated=made.validated)
         if self._progress is not None:
             self._progress(writer.counts["Patient"])
-
-    def _write(self, writer: StoreWriter, patient_id: str, made: list[Mapped], sheaves: list[Sheaf]) -> None:
-        try:
-            writer.add(patient_id, _pairs(made), sheaves=sheaves)
-        except DataError:
-            valid, invalid = split_invalid(made)
-            sound = []
-            for sheaf in sheaves:
-                left, wrong = split_sheaf(sheaf)
-                sound.append(left)
-                invalid.extend(wrong)
-            if not invalid:
-                raise
-            self._refuse_invalid(invalid)
-            writer.add(patient_id, _pairs(valid), sheaves=sound)
-
-    def _refuse_invalid(self, invalid: list[Invalid]) -> None:
-        self._invalid += len(invalid)
-        for one in invalid:
-            self._tallies[one.table].refuse(f"not valid FHIR R4: {one.problem}", one.row)
 
     def _table_report(self, spec: TableSpec) -> TableReport:
         tally, stream = self._tallies[spec.name], self._streams[spec.name]
@@ -276,14 +299,18 @@ class _Run:
         )
 
 
-def _pairs(made: Iterable[Mapped]) -> list[tuple[Resource, Instant]]:
-    return [(one.resource, one.known) for one in made]
+class _StreamedRows:
+    """The rows of one patient, straight from the streams; a `Feed`."""
 
+    def __init__(self, streams: Mapping[str, TableStream], subject: int, patient: list[Row]) -> None:
+        self._streams = streams
+        self._subject = subject
+        self._patient = patient
 
-def _sources_of(made: Iterable[Mapped], sheaves: Iterable[Sheaf]) -> Iterator[tuple[str, int]]:
-    """Yield table and row of everything that was made."""
-    for one in made:
-        yield one.table, one.row
-    for sheaf in sheaves:
-        for row in sheaf.rows:
-            yield sheaf.table, row[4]
+    def take(self, table: str) -> list[Row]:
+        """Return the patient's rows of a table."""
+        return self._patient if table == "patients" else self._streams[table].take(self._subject)
+
+    def each(self, table: str) -> Iterator[Row]:
+        """Yield the patient's rows of a table, none of them held."""
+        return self._streams[table].each(self._subject)

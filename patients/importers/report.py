@@ -117,9 +117,23 @@ class Tally:
         """Rows read and not refused."""
         return self.read - sum(count for count, _ in self._refused.values())
 
+    @property
+    def blank(self) -> bool:
+        """Whether nothing was counted."""
+        return not (self.read or self.notes or self._refused)
+
     def state(self) -> dict[str, Any]:
         """Return the account as JSON-able data."""
         return {"read": self.read, "notes": dict(self.notes), "refused": self._refused}
+
+    def add(self, state: dict[str, Any]) -> None:
+        """Count what another account of the same table counted, given by its `state`; the order does not matter."""
+        self.read += state["read"]
+        self.notes.update(state["notes"])
+        for reason, (count, row) in state["refused"].items():
+            entry = self._refused.setdefault(reason, [0, row])
+            entry[0] += count
+            entry[1] = min(entry[1], row)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take up an account that `state` wrote."""

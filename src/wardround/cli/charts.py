@@ -18,6 +18,7 @@ def add(commands: Any) -> None:
     mimic.add_argument("--out", required=True, help="the store to write, as charts.sqlite")
     mimic.add_argument("--licence", default=None, help="licence tag of the data (default: credentialed)")
     mimic.add_argument("--threads", type=common.positive, default=None, help="threads of the reader")
+    mimic.add_argument("--workers", type=common.positive, default=1, help="processes that make charts (default: 1)")
     common.add_json(mimic)
     mimic.set_defaults(run=run_import_mimic)
 
@@ -47,6 +48,7 @@ def run_import_mimic(args: argparse.Namespace) -> int:
             args.out,
             licence=args.licence,
             threads=args.threads,
+            workers=args.workers,
             progress=shown.done,
             tell=shown.step,
         )
@@ -90,12 +92,13 @@ def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
     print_table("Rows", ("table", "read", "kept", "refused"), rows)
     for table in data["tables"]:
         for refusal in table["refused"]:
-            print(f"  {table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}")
+            text = f"{table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}"
+            print(f"  {safe(text)}")
     for words, names in (("not in the folder", "missing_tables"), ("in the folder, not read", "unread_tables")):
         if data.get(names):
             print_list(f"{words}:", data[names])
     for message in data.get("messages", ()):
-        print(message)
+        print(safe(message))
     print_table("Resources", ("type", "resources"), list(data["resources"].items()))
     print(f"{data['patients']} patients; {sum(data['resources'].values())} resources; invalid {data['invalid']}")
     print(f"licence {data['licence']}; store hash {data['store_hash']}")
