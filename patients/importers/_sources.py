@@ -8,6 +8,8 @@ from pathlib import Path
 
 from wardround.patients.errors import DataError, UsageError
 
+from ._releases import not_mimic
+
 MODULES = ("hosp", "icu", "ed", "note")
 _ENDINGS = (".csv.gz", ".csv")
 
@@ -66,7 +68,7 @@ def find_tables(root: Path, required: Iterable[str]) -> Folder:
     tables = {name: tuple(files) for name, files in sorted((shares | whole).items())}
     missing = [name for name in required if name not in tables]
     if missing:
-        raise DataError(_not_mimic(root, missing, tables))
+        raise DataError(not_mimic(root, missing, tables))
     return Folder(root, tables)
 
 
@@ -107,14 +109,3 @@ def _modules_differ(files: list[SourceFile]) -> bool:
     """Return whether equal names stand in different modules (`ed/diagnosis` is not `hosp/diagnosis`)."""
     folders = [one.label.rpartition("/")[0].lower() for one in files]
     return "" not in folders and len(set(folders)) == len(folders)
-
-
-def _not_mimic(root: Path, missing: list[str], tables: dict[str, tuple[SourceFile, ...]]) -> str:
-    wanted = ", ".join(f"`{name}.csv[.gz]`" for name in missing)
-    text = f"`{root}` is not a MIMIC-IV folder: no {wanted} in it, in `hosp/` or in folders named by subject."
-    if {"patient", "lab", "diagnosis"} & set(tables):
-        return f"{text} It looks like eICU, which this importer does not read."
-    deeper = sorted(one.parent for one in root.glob("*/hosp") if one.is_dir())
-    if deeper:
-        return f"{text} Name the folder one level down: `{deeper[0]}`."
-    return f"{text} Name the folder that holds `hosp/`."

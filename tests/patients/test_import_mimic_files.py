@@ -262,7 +262,7 @@ def test_a_damaged_file_is_named_with_line_and_cure(
     [
         ({}, "not a MIMIC-IV folder"),
         ({"patient.csv": "patientunitstayid\n1\n", "lab.csv": "x\n1\n"}, "eICU"),
-        ({"2.2/hosp/patients.csv": "subject_id\n1\n"}, "one level down"),
+        ({"2.2/hosp/patients.csv": "subject_id\n1\n"}, "which holds `hosp/`"),
         (
             {"PATIENTS.csv": "ROW_ID,SUBJECT_ID,GENDER,DOB\n1,2,F,2100-01-01\n", "ADMISSIONS.csv": "ROW_ID\n1\n"},
             "MIMIC-III",
