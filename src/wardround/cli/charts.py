@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from . import common
-from .output import print_json, print_list, print_table, progress, steps
+from .output import print_json, print_list, print_table, progress, safe, steps
 
 
 def add(commands: Any) -> None:
@@ -92,7 +92,9 @@ def _tell_import(data: dict[str, Any], *, as_json: bool) -> int:
     print_table("Rows", ("table", "read", "kept", "refused"), rows)
     for table in data["tables"]:
         for refusal in table["refused"]:
-            text = f"{table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {refusal['example_row']}"
+            row = refusal["example_row"]
+            where = f"{row['file']}, line {row['line']}: {row['text']}" if row else "no row"
+            text = " ".join(f"{table['table']}: {refusal['count']} × {refusal['reason']}; e.g. {where}".split())
             print(f"  {safe(text)}")
     for words, names in (("not in the folder", "missing_tables"), ("in the folder, not read", "unread_tables")):
         if data.get(names):

@@ -10,6 +10,7 @@ from pathlib import Path
 import wardround
 
 from . import charts, doctor, evaluation, grading, inspecting, sets
+from .output import safe
 
 _GROUPS = (evaluation, charts, inspecting, sets, grading, doctor)
 
@@ -48,7 +49,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return int(args.run(args))
     except WardroundError as error:
-        print(f"wardround: {error}", file=sys.stderr)
+        print(safe(f"wardround: {error}"), file=sys.stderr)
         return 2
     except BrokenPipeError:
         # the reader of our output (head, less) has gone: not a fault
@@ -60,5 +61,6 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         # a path that cannot be read or written, a full disk: the user's to mend, and never a traceback
         where = f"`{error.filename2 or error.filename}`: " if error.filename else ""
-        print(f"wardround: {where}{error.strerror or error}; check the path, its rights and the disk", file=sys.stderr)
+        what = safe(f"{where}{error.strerror or error}")
+        print(f"wardround: {what}; check the path, its rights and the disk", file=sys.stderr)
         return 2

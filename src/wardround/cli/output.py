@@ -31,12 +31,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(title=title, title_justify="left")
         for name in columns:
             table.add_column(name, justify="left" if name in _WORDS else "right")
         for row in cells:
-            table.add_row(*row)
+            table.add_row(*map(Text, row))  # never read as rich's markup
         Console().print(table)
         return
     widths = [max(len(name), *(len(row[i]) for row in cells)) if cells else len(name) for i, name in enumerate(columns)]
@@ -74,7 +75,7 @@ def print_counts(title: str, counts: Mapping[str, int]) -> None:
 def print_list(head: str, items: Iterable[str]) -> None:
     """Print `head` and items behind it, in lines of at most `WIDTH` columns that break between items."""
     line = head
-    for number, item in enumerate(items):
+    for number, item in enumerate(map(safe, items)):
         if number:
             line += ","
         if number and len(line) + len(item) + 2 > WIDTH:  # a blank before it and a comma behind
@@ -89,7 +90,12 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.3f}"
-    return str(value)
+    return safe(str(value))
+
+
+def safe(text: str) -> str:
+    """Return text of others (names of files, columns, types) without what steers a terminal; lines stay lines."""
+    return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)
 
 
 @contextmanager
