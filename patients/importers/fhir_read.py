@@ -20,6 +20,8 @@ from .fhir_version import other_version
 
 ENDINGS = (".json", ".ndjson", ".jsonl")
 _LINES = (".ndjson", ".jsonl")
+LARGEST = 512 << 20
+"""Bytes of one line or one bundle file, unpacked: what is held in memory at once (a small gz can hide gigabytes)."""
 _SHOWN = 10
 """Files that are named in a message, at most."""
 
@@ -102,8 +104,12 @@ def read_file(path: Path, label: str) -> Iterator[Found]:
 
 def _text(path: Path, label: str) -> str:
     try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+        with path.open("rb") as probe:
+            packed = probe.read(2) == b"\x1f\x8b"
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+        _bounded(raw, f"`{label}`")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
         raise DataError(f"`{label}`: not UTF-8 at byte {fault.start + 1}; save it as UTF-8") from fault
     except (OSError, EOFError, zlib.error) as fault:
@@ -124,7 +130,8 @@ def _read_lines(path: Path, label: str) -> Iterator[Found]:
     number = 0
     try:
         with gzip.open(path, "rb") if packed else path.open("rb") as lines:
-            for number, raw in enumerate(lines, 1):
+            for number, raw in enumerate(iter(lambda: lines.readline(LARGEST + 1), b""), 1):
+                _bounded(raw, f"`{label}`, line {number}")
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
                 if not line.strip():
                     continue
@@ -138,6 +145,14 @@ def _read_lines(path: Path, label: str) -> Iterator[Found]:
     except (OSError, EOFError, zlib.error) as fault:
         where = f"after line {number}"
         raise DataError(f"`{label}`, {where}: cannot be read further ({fault}); fetch the file again") from fault
+
+
+def _bounded(raw: bytes, where: str) -> None:
+    if len(raw) > LARGEST:
+        raise DataError(
+            f"{where}: more than {LARGEST >> 20} MiB in one piece, unpacked; split the bundle, or export it as NDJSON "
+            "with one resource a line"
+        )
 
 
 def _damaged(label: str, text: str, fault: Exception, line: int | None = None) -> str:

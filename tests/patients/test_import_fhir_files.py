@@ -12,6 +12,7 @@ import pytest
 
 from wardround.patients import DataError, UsageError, import_fhir
 from wardround.patients.fhir import _data
+from wardround.patients.importers import fhir_read
 from wardround.patients.importers.fhir_rules import rules
 from wardround.patients.importers.fhir_version import other_version
 
@@ -257,3 +258,18 @@ def test_the_rules_name_elements_of_r4_and_cover_every_type() -> None:
         for kind, paths in table[part].items():
             for path in set(paths) - elsewhere:
                 assert path.split(".")[0] in definitions[kind]["properties"], f"{kind}.{path}"
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz", ".ndjson", ".ndjson.gz"])
+def test_a_piece_that_memory_might_not_hold_is_refused(
+    invented_fhir: Import, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+) -> None:
+    monkeypatch.setattr(fhir_read, "LARGEST", 1 << 20)
+    pack: Callable[[bytes], bytes] = gzip.compress if ending.endswith(".gz") else bytes
+    patient = orjson.dumps(PATIENT)
+    bomb = tmp_path / f"bomb{ending}"
+    bomb.write_bytes(pack(patient + b" " * (1 << 20)))
+    with pytest.raises(DataError, match="more than 1 MiB in one piece"):
+        import_fhir(bomb, tmp_path / "out.sqlite")
+    fits = patient + b" " * ((1 << 20) - len(patient))
+    assert invented_fhir(files={f"fits{ending}": pack(fits)}).store.patients() == ("p1",)
