@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .agent import Action, Agent, AgentFactory, Answer
+from .agreement import rows_agreement, run_agreement
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate, tables
 from .judge_run import is_judged, read_judgements, resolve
@@ -44,6 +45,8 @@ __all__ = [
     "read_records",
     "rescore",
     "resolve",
+    "rows_agreement",
+    "run_agreement",
     "run_hash",
     "tables",
 ]

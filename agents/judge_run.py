@@ -161,34 +161,62 @@ def _ask(
     sleep: Sleep,
     progress: Callable[[int, int], None] | None,
 ) -> Judged:
-    """Ask for what the folder holds no verdict on; every judgement is on disk as it comes."""
-    path = folder / JUDGEMENTS
-    kept = read_judgements(path) if path.is_file() else {}
-    others = sorted({one.model for one in kept.values()} - {plan.model})
-    if others:
-        raise UsageError(f"`{path}` holds verdicts of `{others[0]}`: move it away to ask `{plan.model}`")
-    verdicts = {key: one.verdict for key, one in kept.items() if one.verdict.passed is not None}
+    """Make the requests of the records, each key once, and ask."""
     asked: dict[str, Asked] = {}
     for record in sorted(records, key=lambda one: str(one["key"])):
         session = sessions.get(record["session"])
         chart = store.chart(session.chart.patient)
-        for turn, item, request in pending(session, chart, record["trajectory"], judged=verdicts):
+        for turn, item, request in pending(session, chart, record["trajectory"]):
             asked.setdefault(request.key, Asked(request, session.id, turn, item))
+    return ask_into(folder / JUDGEMENTS, asked, plan, client=client, sleep=sleep, progress=progress)
+
+
+def ask_into(
+    path: Path,
+    asked: Mapping[str, Asked],
+    plan: JudgePlan,
+    *,
+    client: JudgeClient | None = None,
+    sleep: Sleep = asyncio.sleep,
+    progress: Callable[[int, int], None] | None = None,
+) -> Judged:
+    """Ask for what a file of judgements holds no verdict on; every judgement is on disk as it comes.
+
+    Args:
+        path: The file; made where it is not there, sorted by key at the end.
+        asked: What a verdict is wanted on, by key.
+        plan: A judge with a model.
+        client: Whom to ask instead of the plan's model.
+        sleep: Waits between attempts.
+        progress: Called with (judged, in all).
+
+    Returns:
+        Every verdict the file now holds.
+
+    Raises:
+        UsageError: The file holds verdicts of another model.
+    """
+    kept = read_judgements(path) if path.is_file() else {}
+    others = sorted({one.model for one in kept.values()} - {plan.model})
+    if others:
+        raise UsageError(f"`{path}` holds verdicts of `{others[0]}`: move it away to ask `{plan.model}`")
+    left = [one for key, one in asked.items() if key not in kept or kept[key].verdict.passed is None]
     write_judgements(path, kept.values())  # a torn tail is gone
+    count = 0
     with path.open("ab") as handle:
-        count = [0]
 
         def done(one: Judgement) -> None:
+            nonlocal count
             if one.key in kept:  # asked before without a verdict: those replies are kept too
                 one = one.model_copy(update={"attempts": (*kept[one.key].attempts, *one.attempts)})
             kept[one.key] = one
             handle.write(orjson.dumps(one.model_dump(mode="json"), option=_LINE))
             handle.flush()
-            count[0] += 1
+            count += 1
             if progress is not None:
-                progress(count[0], len(asked))
+                progress(count, len(left))
 
-        judge_all(asked.values(), plan, client=client, sleep=sleep, done=done)
+        judge_all(left, plan, client=client, sleep=sleep, done=done)
     write_judgements(path, kept.values())
     return {key: one.verdict for key, one in kept.items()}
 

@@ -48,7 +48,7 @@ def rescore(
     path = Path(folder)
     if not (path / "trajectories.jsonl").is_file():
         raise UsageError(f"`{path}` has no trajectories.jsonl: give a folder that `wardround eval --out` wrote")
-    session_set, store = _inputs(path, sessions, charts)
+    session_set, store = run_inputs(path, sessions, charts)
     stored = list(read_records(path / "trajectories.jsonl"))
     asks = judge is not None and judge.model is not None
     with FolderLock(path) if asks else nullcontext():  # judgements are written to the folder
@@ -74,7 +74,17 @@ def rescore(
     return report
 
 
-def _inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[SessionSet, ChartStore]:
+def run_inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[SessionSet, ChartStore]:
+    """Open what a run was made from.
+
+    Args:
+        path: The run folder.
+        sessions: Another place of the set; None is where it was.
+        charts: Another place of the charts; None is where they were.
+
+    Raises:
+        DataError: What is there now is not what the run was made from.
+    """
     manifest = orjson.loads((path / "manifest.json").read_bytes())
     given = orjson.loads((path / "inputs.json").read_bytes()) if (path / "inputs.json").is_file() else {}
     session_set = load_sessions(sessions or given.get("sessions", "ward"))

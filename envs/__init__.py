@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .episode import Episode
     from .grading import grade_answer
     from .registration import make, register
-    from .replay import pending, replay
+    from .replay import judge_words, pending, replay
     from .settings import Settings
     from .spaces import Unicode
     from .trajectory import ENV_ID, TRAJECTORY_FORMAT
@@ -31,6 +31,7 @@ __all__ = [
     "Unicode",
     "WardEnv",
     "grade_answer",
+    "judge_words",
     "make",
     "parse_action",
     "pending",
@@ -49,6 +50,7 @@ _HOMES = {
     "Unicode": "spaces",
     "WardEnv": "ward",
     "grade_answer": "grading",
+    "judge_words": "replay",
     "make": "registration",
     "parse_action": "actions",
     "pending": "replay",

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from wardround.patients import Chart, DataError
-from wardround.rubrics import JudgeRequest, JudgeVerdict, judge_requests
+from wardround.rubrics import (
+    Item,
+    JudgeCheck,
+    JudgeRequest,
+    JudgeVerdict,
+    Verdict,
+    criterion_of,
+    judge_items,
+    judge_request,
+    judge_requests,
+    read_answer,
+    speaks_to_judge,
+)
 from wardround.sessions import Session
 
 from .episode import Episode
@@ -59,6 +71,40 @@ def pending(
             found.extend((episode.turn, item, request) for item, request in asked)
         _apply(episode, event)
     return found
+
+
+def judge_words(
+    session: Session, chart: Chart, trajectory: dict[str, Any]
+) -> Iterator[tuple[int, Item, Verdict, JudgeRequest | None]]:
+    """Put the items of a trajectory to a judge in words, beside what their own checks say of the answer alone.
+
+    Args:
+        session: The session it was played on.
+        chart: The session's chart.
+        trajectory: As `Episode.trajectory` gave it.
+
+    Yields:
+        Turn, item, the check's verdict before any rule over the whole turn, and the request; None where no words say
+        what the check tests, or the answer speaks to the judge.
+
+    Raises:
+        DataError: Not a trajectory, or one of another session.
+    """
+    episode = _begin(session, chart, trajectory, None)
+    for event in trajectory["events"]:
+        if event["event"] == "answer" and not event["forced"]:
+            spec, trace = session.turns[episode.turn].spec(session.family), episode.trace
+            reading = read_answer(spec, event["text"], trace.language)
+            addressed = speaks_to_judge(event["text"])
+            verdicts = judge_items(spec, reading, trace, addressed=addressed)
+            for item in spec.rubric:
+                words = None if addressed else criterion_of(item.check)
+                asked = None
+                if words is not None:
+                    check = JudgeCheck(criterion=words)
+                    asked = judge_request(check, reading.text, trace.language, trace, spec.gold_answers)
+                yield episode.turn, item, verdicts[item.id], asked
+        _apply(episode, event)
 
 
 def _begin(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .agreement import agreement, criterion_of, kappa
 from .comparing import Comparison, benjamini_hochberg, compare, comparisons, passes, sign_flip
 from .evidence import FACT, Evidence, TurnTrace
-from .grade import grade_rows
+from .grade import grade_row, grade_rows, read_rows, row_check, row_trace
 from .judge import (
     JudgeAttempt,
     Judgement,
@@ -121,6 +122,7 @@ __all__ = [
     "ValueCheck",
     "Verdict",
     "WriteRecord",
+    "agreement",
     "benjamini_hochberg",
     "bootstrap",
     "breakdown",
@@ -129,13 +131,16 @@ __all__ = [
     "clean_text",
     "compare",
     "comparisons",
+    "criterion_of",
     "deltas",
+    "grade_row",
     "grade_rows",
     "is_guard",
     "judge_items",
     "judge_request",
     "judge_requests",
     "judges_in",
+    "kappa",
     "mean_rubric_score",
     "pass_at_k",
     "pass_curve",
@@ -146,8 +151,11 @@ __all__ = [
     "prompt_hash",
     "read_answer",
     "read_reply",
+    "read_rows",
     "reply_schema",
     "resource_text",
+    "row_check",
+    "row_trace",
     "score",
     "settle",
     "sign_flip",

@@ -43,22 +43,34 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     return rows
 
 
+def row_check(row: dict[str, Any]) -> Check:
+    """Return the check of a row.
+
+    Raises:
+        DataError: It is not valid.
+    """
+    try:
+        return _CHECK.validate_python(row["check"])
+    except ValidationError as error:
+        raise DataError(f"row `{row['id']}`: field `check`: {error}") from error
+
+
+def row_trace(row: dict[str, Any]) -> TurnTrace | None:
+    """Return the trace of a row that carries a call: its one write; None for an answer."""
+    if "call" not in row:
+        return None
+    call = row["call"]
+    write = WriteRecord(tool=call["tool"], arguments=call["arguments"], resource="")
+    return TurnTrace(language=row["language"], writes=(write,))
+
+
 def grade_row(row: dict[str, Any]) -> Verdict:
     """Return the verdict of one row.
 
     Raises:
         DataError: the row's check is not valid.
     """
-    try:
-        check = _CHECK.validate_python(row["check"])
-    except ValidationError as error:
-        raise DataError(f"row `{row['id']}`: field `check`: {error}") from error
-    trace = None
-    if "call" in row:
-        call = row["call"]
-        write = WriteRecord(tool=call["tool"], arguments=call["arguments"], resource="")
-        trace = TurnTrace(language=row["language"], writes=(write,))
-    return check_answer(check, row.get("answer", ""), language=row["language"], trace=trace)
+    return check_answer(row_check(row), row.get("answer", ""), language=row["language"], trace=row_trace(row))
 
 
 def grade_rows(path: str | Path) -> dict[str, Any]:

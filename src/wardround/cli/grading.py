@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import common
-from .output import print_json, print_table
+from .output import print_json, print_table, progress
 
 _ANSWER_BYTES = 1 << 20
 
@@ -34,6 +34,20 @@ def add(commands: Any) -> None:
         help="make the turn's gold look-ups and orders before the answer (default), or none",
     )
     grade.add_argument("--rows", default=None, metavar="FILE", help="JSONL in the grading format, instead of a session")
+    grade.add_argument(
+        "--run",
+        dest="run_folder",
+        default=None,
+        metavar="DIR",
+        help="a run folder, with --judge: do judge and checks agree?",
+    )
+    common.add_judge(grade)
+    grade.add_argument(
+        "--judgements",
+        default=None,
+        metavar="FILE",
+        help="keeps every reply of the judge (with --run: DIR/agreement.jsonl)",
+    )
     common.add_json(grade)
     grade.set_defaults(run=run_grade)
 
@@ -42,8 +56,10 @@ def run_grade(args: argparse.Namespace) -> int:
     """Grade; exit code 1 where an item fails or a verdict is not the label."""
     from wardround.patients import UsageError
 
-    if (args.rows is None) == (args.session is None):
-        raise UsageError("give either a session and --turn, or --rows FILE")
+    if sum(given is not None for given in (args.rows, args.session, args.run_folder)) != 1:
+        raise UsageError("give either a session and --turn, or --rows FILE, or --run DIR")
+    if args.judge is not None or args.run_folder is not None:
+        return _agreement(args)
     if args.rows is not None:
         return _rows(args)
     if args.turn is None:
@@ -121,3 +137,42 @@ def _rows(args: argparse.Namespace) -> int:
         if report["wrong"]:
             print("wrong: " + ", ".join(report["wrong"]))
     return 1 if report["wrong"] else 0
+
+
+def _agreement(args: argparse.Namespace) -> int:
+    """Compare an LLM judge with the checks, and both with the labels; exit code 1 where a verdict could not be had."""
+    from wardround.agents import rows_agreement, run_agreement
+    from wardround.patients import UsageError
+
+    plan = common.judge_plan(args)
+    if plan is None:
+        raise UsageError("say with --judge who is compared with the checks of --run")
+    if args.session is not None:
+        raise UsageError("one answer is graded by the checks of its turn; a judge is compared over --rows or a --run")
+    with progress("judged", quiet=args.json) as judged:
+        if args.rows is not None:
+            report = rows_agreement(args.rows, plan, args.judgements, progress=judged)
+        else:
+            report = run_agreement(args.run_folder, plan, args.judgements, progress=judged)
+    if args.json:
+        print_json(report)
+    else:
+        _tell_agreement(report)
+    return 1 if report["ungraded"] else 0
+
+
+def _tell_agreement(report: dict[str, Any]) -> None:
+    pairs = ("judge_checks", "judge_labels", "checks_labels")
+    rows = [
+        (
+            *(cell["kind"], cell["language"], cell["cases"], cell["judge_checks"]["n"]),
+            *(cell[pair]["kappa"] for pair in pairs),
+        )
+        for cell in [*report["cells"], {"kind": "all", "language": "", **report["all"]}]
+    ]
+    columns = ("kind", "language", "cases", "judged", "κ judge–checks", "κ judge–labels", "κ checks–labels")
+    print_table("Agreement beyond chance (Cohen's κ)", columns, rows)
+    print(
+        f"{report['judged']} of {report['cases']} judged, {report['ungraded']} without a verdict, "
+        f"{report['unworded']} not put to the judge; judge and check differ on {len(report['disagree'])}"
+    )
