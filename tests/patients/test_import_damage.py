@@ -8,15 +8,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from wardround.patients import DataError
 from wardround.patients.importers import ImportReport, import_mimic
-from wardround.patients.importers._repairs import is_time, is_whole
+from wardround.patients.importers._repairs import is_id, is_time, is_whole
 from wardround.patients.importers._sources import SourceFile
 from wardround.patients.importers._tables import Reader, TableSpec
 from wardround.patients.importers.registry import MAPPERS, REQUIRED
@@ -28,6 +32,7 @@ SPECS = {spec.name: spec for make in MAPPERS for spec in (*make().tables, *make(
 KEYED = {name: spec for name, spec in SPECS.items() if spec.keyed}
 Table = list[list[str]]
 Damage = Callable[[TableSpec, Table], Table]
+ONE_ROW = ("patients", "admissions", "icustays", "edstays", "d_icd_diagnoses", "d_icd_procedures")
 
 _CELLS = {
     "subject_id": "101", "hadm_id": "2001", "stay_id": "3001", "icd_version": "9", "icd_code": "4019",
@@ -44,10 +49,10 @@ _CELLS = {
 }  # fmt: skip
 
 
-def rows_of(spec: TableSpec) -> Table:
-    """Return the header and three rows that differ in their numbers and days (days above 12 prove their order)."""
+def rows_of(spec: TableSpec, count: int | None = None) -> Table:
+    """Return the header and rows that differ in their numbers and days (days above 12 prove their order)."""
     table = [list(spec.columns)]
-    for number in range(3):
+    for number in range(count or (1 if spec.name in ONE_ROW else 3)):
         row = []
         for column in spec.columns:
             if column in _CELLS:
@@ -66,8 +71,6 @@ def rows_of(spec: TableSpec) -> Table:
                 cell = "x"
             row.append(cell)
         table.append(row)
-    if spec.name in ("patients", "admissions", "icustays", "edstays", "d_icd_diagnoses", "d_icd_procedures"):
-        del table[2:]
     return table
 
 
@@ -143,30 +146,43 @@ def dates(form: str, drop: bool = False) -> Damage:
     return change
 
 
+def each_of(*damages: Damage) -> Damage:
+    """Do several things to a table that have nothing to do with each other."""
+
+    def change(spec: TableSpec, table: Table) -> Table:
+        for damage in damages:
+            table = damage(spec, table)
+        return table
+
+    return change
+
+
+NUMBERS_AND_DATES = each_of(as_floats, dates("{month}/{day}/{year} {hour}:{minute}"))
+
+
 @pytest.mark.parametrize(
     ("damage", "ending", "start", "said"),
     [
-        (upper, "\n", b"", "not in lower case"),
-        (reordered, "\n", b"", "another order"),
-        (as_floats, "\n", b"", "whole numbers"),
-        (lambda spec, table: table, "\r\n", b"\xef\xbb\xbf", None),
-        (dates("{month}/{day}/{year} {hour}:{minute}"), "\n", b"", "month first"),
-        (dates("{day}/{month}/{year} {hour}:{minute}:00"), "\n", b"", "day first"),
+        (each_of(reordered, upper), "\r\n", b"\xef\xbb\xbf", {"not in lower case": upper, "another order": reordered}),
+        (NUMBERS_AND_DATES, "\n", b"", {"whole numbers": as_floats, "month first": dates("{month}/{day}/{year}")}),
+        (dates("{day}/{month}/{year} {hour}:{minute}:00"), "\n", b"", {"day first": dates("{day}/{month}/{year}")}),
     ],
-    ids=["upper case", "other order", "numbers as 1.0", "BOM and CRLF", "7/31/2142 1:54", "31/7/2142 1:54:00"],
+    ids=["BOM, CRLF, upper case, other order", "numbers as 1.0, 7/31/2142 1:54", "31/7/2142 1:54:00"],
 )
 def test_what_the_file_proves_is_repaired_in_every_table(
-    damage: Damage, ending: str, start: bytes, said: str | None, sound: ImportReport, tmp_path: Path
+    damage: Damage, ending: str, start: bytes, said: dict[str, Damage], sound: ImportReport, tmp_path: Path
 ) -> None:
     report = import_mimic(write(tmp_path / "in", damage, ending, start), tmp_path / "out.sqlite", threads=1)
     found, expected = accounts(report), accounts(sound)
     for table in SPECS:
         assert found[table] == expected[table], table
     assert report.store_hash == sound.store_hash
-    if said is not None:
-        touched = {name for name, spec in SPECS.items() if damage(spec, rows_of(spec)) != rows_of(spec)}
-        told = {table for table in touched if any(f"`{table}.csv`" in one and said in one for one in report.messages)}
-        assert told == touched
+    for words, one in said.items():
+        touched = {name for name, spec in SPECS.items() if one(spec, rows_of(spec)) != rows_of(spec)}
+        told = {
+            table for table in touched if any(f"`{table}.csv`" in text and words in text for text in report.messages)
+        }
+        assert told == touched, words
 
 
 def test_a_date_that_could_be_two_days_is_no_date(sound: ImportReport, tmp_path: Path) -> None:
@@ -184,16 +200,22 @@ def test_a_date_that_could_be_two_days_is_no_date(sound: ImportReport, tmp_path:
         assert table.read == table.kept + sum(one.count for one in table.refused)
 
 
-def look_at(spec: TableSpec, text: str, tmp_path: Path) -> None:
-    """Open one table as an import does, and read it to its end."""
-    path = tmp_path / f"{spec.name}.csv"
-    path.write_text(text, newline="")
-    work = WorkFolder(tmp_path / "out.sqlite")
-    try:
-        with Reader(threads=1, memory_limit="256MB", work=work) as reader:
-            list(reader.stream(spec, [SourceFile(path, path.name, False)], Tally(spec.name)).all())
-    finally:
-        work.release()
+@pytest.fixture(scope="module")
+def look_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[TableSpec, str], None]]:
+    """Return a function that opens one table as an import does, and reads it to its end."""
+    base = tmp_path_factory.mktemp("look")
+    work = WorkFolder(base / "out.sqlite")
+    numbers = count()
+    with Reader(threads=1, memory_limit="256MB", work=work) as reader:
+
+        def look(spec: TableSpec, text: str) -> None:
+            path = base / f"{next(numbers)}.csv"
+            path.write_text(text, newline="")
+            source = SourceFile(path, f"{spec.name}.csv", False)
+            list(reader.stream(spec, [source], Tally(spec.name)).all())
+
+        yield look
+    work.release()
 
 
 def text_of(table: Table, delimiter: str = ",") -> str:
@@ -224,39 +246,86 @@ def foreign(column: str) -> Callable[[Table], str]:
     ids=["semicolons", "header last", "again", "between", "III", "III upper", "II", "eICU", "wide", "empty"],
 )  # fmt: skip
 def test_what_cannot_be_repaired_is_refused_in_every_table(
-    name: str, change: Callable[[Table], str], words: str, tmp_path: Path
+    name: str, change: Callable[[Table], str], words: str, look_at: Callable[[TableSpec, str], None]
 ) -> None:
     table = rows_of(SPECS[name])
     between = text_of(table[:2]).count("\n") + 1
     with pytest.raises(DataError, match=re.escape(words.format(between))) as caught:
-        look_at(SPECS[name], change(table), tmp_path)
+        look_at(SPECS[name], change(table))
     assert f"`{name}.csv`, line" in str(caught.value)
 
 
-def test_numbers_that_lost_their_digits_are_named(tmp_path: Path) -> None:
-    """1.23E+07 is no id: its rows name nobody, and the message says where to look."""
-
-    def shorten(spec: TableSpec, table: Table) -> Table:
-        place, short = table[0].index("subject_id") if spec.name == "labevents" else None, "1.01E+02"
-        return [table[0], *([short if at == place else cell for at, cell in enumerate(row)] for row in table[1:])]
-
-    report = import_mimic(write(tmp_path / "in", shorten), tmp_path / "out.sqlite", threads=1)
-    labs = next(table for table in report.tables if table.table == "labevents")
-    assert labs.kept == 0
-    assert ["subject_id is a number that a spreadsheet shortened" in one.reason for one in labs.refused] == [True]
-    assert any("`labevents.csv`: 3 values of `subject_id`" in one and "1.23E+07" in one for one in report.messages)
+IDS = {name: tuple(column for column in spec.columns if is_id(column)) for name, spec in SPECS.items()}
 
 
-@pytest.mark.parametrize("name", sorted(set(SPECS) - set(REQUIRED)))
-def test_a_missing_table_is_named_and_nothing_else_is_skipped(name: str, tmp_path: Path) -> None:
-    folder = write(tmp_path / "in")
-    (folder / f"{name}.csv").unlink()
-    report = import_mimic(folder, tmp_path / "out.sqlite", threads=1)
-    assert report.missing_tables == (name,)
-    assert {table.table for table in report.tables} == set(SPECS) - {name}
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("1.01E+02", "is a number that a spreadsheet shortened (1.23E+07): its digits are lost, fetch the file again"),
+        ("1,01E7", "is a number that a spreadsheet shortened (1.23E+07): its digits are lost, fetch the file again"),
+        ("101.5", "is not a whole number"),
+    ],
+)
+def test_a_row_whose_id_is_none_is_refused_in_every_table_for_every_id(cell: str, reason: str, tmp_path: Path) -> None:
+    """A row each, after the good ones: never kept without its encounter, whatever column it is."""
+
+    def broken(spec: TableSpec, table: Table) -> Table:
+        ids = IDS[spec.name]
+        bad = rows_of(spec, len(table) - 1 + len(ids))[len(table) :]
+        for row, column in zip(bad, ids, strict=True):
+            row[table[0].index(column)] = cell
+        return [*table, *bad]
+
+    report = import_mimic(write(tmp_path / "in", broken), tmp_path / "out.sqlite", threads=1)
     for table in report.tables:
+        ids, good = IDS[table.table], len(rows_of(SPECS[table.table])) - 1
+        lines = 2 if "text" in SPECS[table.table].columns else 1  # of a row
+        for place, column in enumerate(ids):
+            one = next(one for one in table.refused if one.reason == f"{column} {reason}")
+            example = (one.example_row["file"], one.example_row["line"])
+            assert one.count == 1, (table.table, column)
+            assert example == (f"{table.table}.csv", 2 + lines * (good + place)), column
+        assert table.read == good + len(ids) == table.kept + sum(one.count for one in table.refused)
+        if "spreadsheet" in reason:
+            told = [f"`{table.table}.csv`: 1 values of `{column}` are numbers" for column in ids]
+            assert all(any(words in message for message in report.messages) for words in told), table.table
+
+
+OPTIONAL = sorted(set(SPECS) - set(REQUIRED))
+
+
+def check_missing(gone: set[str], sound: ImportReport, tmp_path: Path) -> None:
+    """Import without some tables: each is named, the others are read as before or say what they lack."""
+    folder = write(tmp_path / "in")
+    for name in gone:
+        (folder / f"{name}.csv").unlink()
+    report = import_mimic(folder, tmp_path / "out.sqlite", threads=1)
+    shutil.rmtree(folder)
+    assert report.missing_tables == tuple(sorted(gone))
+    assert report.invalid == 0
+    assert {table.table for table in report.tables} == set(SPECS) - gone
+    before = {table.table: table.read for table in sound.tables}
+    for table in report.tables:
+        assert table.read == before[table.table]
         assert table.read == table.kept + sum(one.count for one in table.refused)
-    helpers = [spec.name for make in MAPPERS if make().tables[0].name == name for spec in make().tables[1:]]
     notes = {table.table: table.notes for table in report.tables}
-    for helper in helpers:
-        assert notes[helper] == {f"read, but there is no table {name} that uses it": 3}
+    for make in MAPPERS:
+        main, *helpers = (spec.name for spec in make().tables)
+        for helper in helpers:
+            if main in gone and helper not in gone:
+                assert notes[helper] == {f"read, but there is no table {main} that uses it": before[helper]}
+
+
+@pytest.mark.parametrize("bit", range(len(OPTIONAL).bit_length()))
+@pytest.mark.parametrize("value", [0, 1])
+def test_missing_tables_are_named_and_nothing_else_is_skipped(
+    bit: int, value: int, sound: ImportReport, tmp_path: Path
+) -> None:
+    """Two tables differ in a bit of their numbers: each is missing once while any other is there."""
+    check_missing({name for place, name in enumerate(OPTIONAL) if place >> bit & 1 == value}, sound, tmp_path)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(gone=st.sets(st.sampled_from(OPTIONAL)))
+def test_any_tables_may_be_missing(gone: set[str], sound: ImportReport, tmp_path: Path) -> None:
+    check_missing(gone, sound, tmp_path)
