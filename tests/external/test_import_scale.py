@@ -1,4 +1,5 @@
-"""Ten million laboratory results: flat memory, rows a second a core beside the floor, one result for any threads.
+"""Ten million laboratory results: flat memory, rows a second a core beside the floor, one result for any threads and
+any workers.
 
 `WARDROUND_SCALE_ROWS` makes it smaller or larger; the numbers are printed (`pytest -s`).
 """
@@ -26,12 +27,16 @@ WRITE = "from pathlib import Path; from benchmarks.mimic_tables import write_lab
 IMPORT = """
 import json, resource, sys, time
 from wardround.patients.importers import import_mimic
-folder, out, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
-start = time.process_time()
-report = import_mimic(folder, out, threads=threads)
+folder, out, threads, workers = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+start, wall = time.process_time(), time.monotonic()
+report = import_mimic(folder, out, threads=threads, workers=workers)
+ended = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps({
     "cpu": time.process_time() - start, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    "hash": report.store_hash, "invalid": report.invalid, "patients": report.patients,
+    "wall": time.monotonic() - wall, "workers_cpu": ended.ru_utime + ended.ru_stime,
+    "workers_peak": ended.ru_maxrss / 1024,
+    "hash": report.store_hash, "report": json.dumps(report.as_dict()),
+    "invalid": report.invalid, "patients": report.patients,
     "read": sum(table.read for table in report.tables if table.table == "labevents"),
     "kept": sum(table.kept for table in report.tables if table.table == "labevents"),
 }))
@@ -70,7 +75,7 @@ def run(code: str, *arguments: str) -> dict[str, Any]:
 def test_millions_of_results_in_flat_memory(tmp_path: Path) -> None:
     folder, store = tmp_path / "in", tmp_path / "charts.sqlite"
     run(WRITE.format(str(folder), ROWS, max(1, ROWS // 1000)))
-    found = run(IMPORT, str(folder), str(store), "1")
+    found = run(IMPORT, str(folder), str(store), "1", "1")
     floor = run(FLOOR, str(folder / "hosp" / "labevents.csv"), str(store), str(tmp_path / "floor.ndjson"))
     speed, bare = ROWS / found["cpu"], ROWS / floor["cpu"]
     print(
@@ -87,7 +92,7 @@ def test_one_patient_of_a_million_results(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     rows = min(ROWS, 1_000_000)
     run(WRITE.format(str(folder), rows, 1))
-    found = run(IMPORT, str(folder), str(tmp_path / "charts.sqlite"), "1")
+    found = run(IMPORT, str(folder), str(tmp_path / "charts.sqlite"), "1", "1")
     print(f"\none patient of {rows:,} labevents: {rows / found['cpu']:,.0f} rows/s/core, peak {found['peak']:.0f} MB")
     assert (found["patients"], found["kept"], found["invalid"]) == (1, rows, 0)
     assert found["peak"] < PEAK_MB
@@ -96,5 +101,33 @@ def test_one_patient_of_a_million_results(tmp_path: Path) -> None:
 def test_threads_change_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     run(WRITE.format(str(folder), min(ROWS, 300_000), 300))
-    hashes = {run(IMPORT, str(folder), str(tmp_path / f"{n}.sqlite"), str(n))["hash"] for n in (1, 2, 4)}
+    hashes = {run(IMPORT, str(folder), str(tmp_path / f"{n}.sqlite"), str(n), "1")["hash"] for n in (1, 2, 4)}
     assert len(hashes) == 1
+
+
+@pytest.mark.parametrize("patients", [1000, 1])
+def test_workers_change_nothing_and_stay_flat(patients: int, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    rows = min(ROWS, 1_000_000)
+    run(WRITE.format(str(folder), rows, patients))
+    alone, both = (run(IMPORT, str(folder), str(tmp_path / f"{n}.sqlite"), "1", str(n)) for n in (1, 2))
+    print(
+        f"\n{patients} patients, {rows:,} labevents: 1 process {rows / alone['wall']:,.0f} rows/s "
+        f"({alone['cpu']:.0f} s CPU, peak {alone['peak']:.0f} MB); 2 workers {rows / both['wall']:,.0f} rows/s "
+        f"({both['cpu']:.0f} s CPU reading and writing, peak {both['peak']:.0f} MB; "
+        f"{both['workers_cpu']:.0f} s CPU in workers, peak {both['workers_peak']:.0f} MB)"
+    )
+    same = ("hash", "invalid", "patients", "read", "kept")
+    assert [both[key] for key in same] == [alone[key] for key in same]
+    assert max(both["peak"], both["workers_peak"]) < PEAK_MB
+
+
+def test_workers_change_nothing_of_the_demo(mimic_demo: Path, tmp_path: Path) -> None:
+    found = [run(IMPORT, str(mimic_demo), str(tmp_path / f"{n}.sqlite"), "1", str(n)) for n in (1, 2, 3)]
+    print()
+    for workers, one in enumerate(found, 1):
+        cpu = one["cpu"] + one["workers_cpu"]
+        print(
+            f"demo, workers {workers}: {one['wall']:.1f} s; {cpu:.1f} s CPU, {one['cpu']:.1f} in the importing process"
+        )
+    assert len({(one["hash"], one["report"]) for one in found}) == 1

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ import orjson
 import pytest
 
 from wardround.patients import DataError, UsageError
-from wardround.patients.importers import _resuming, import_mimic, mimic
+from wardround.patients.importers import _resuming, _workers, import_mimic, mimic
 from wardround.patients.importers._making import Made
-from wardround.patients.importers._workers import JOB_ROWS, Pool
+from wardround.patients.importers._workers import HELD, JOB_ROWS, Pool
 from wardround.patients.importers.registry import MAPPERS
 
 PATIENTS = 36
@@ -136,7 +136,7 @@ def rows_of(p: int) -> Iterator[tuple[str, dict[str, object]]]:
             "test_itemid": 90201, "test_name": "Blood Culture", "comments": "NO GROWTH." if k % 2 else None,
             "org_itemid": None if k % 2 else 80002, "org_name": None if k % 2 else "ESCHERICHIA COLI", "isolate_num": 1,
         }  # fmt: skip
-    for k in range(2 * JOB_ROWS if p == LONG else 5 + p % 9):
+    for k in range(300 if p == LONG else 5 + p % 9):
         yield "chartevents", {
             **stay, "stay_id": icu, "charttime": at(3 + k % 6, k % 24), "storetime": at(3 + k % 6, k % 24),
             "itemid": (220045, 220739)[k % 2] if k < 150 else 300000 + k, "value": 60 + k % 50,
@@ -248,10 +248,13 @@ def test_the_invented_tables_meet_every_mapper(alone: tuple[dict[str, Any], dict
     } < reasons
 
 
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize(("workers", "job", "held"), [(2, JOB_ROWS, HELD), (3, 1, 0)])
 def test_workers_change_nothing(
-    workers: int, folder: Path, alone: tuple[dict[str, Any], dict[str, Any]], tmp_path: Path
-) -> None:
+    workers: int, job: int, held: int, folder: Path, alone: tuple[dict[str, Any], dict[str, Any]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(_workers, "JOB_ROWS", job)
+    monkeypatch.setattr(_workers, "HELD", held)
     seen: list[int] = []
     report = import_mimic(folder, tmp_path / "out.sqlite", threads=1, workers=workers, progress=seen.append)
     assert (report.as_dict(), content(tmp_path / "out.sqlite")) == alone
@@ -312,6 +315,26 @@ def test_a_worker_that_is_killed_is_named_with_its_patient(
     monkeypatch.setattr(mimic, "Pool", pool)
     with pytest.raises(DataError, match=r"imported patient \d+ ended \(signal 9\)"):
         import_mimic(folder, tmp_path / "out.sqlite", workers=2)
+    assert list(tmp_path.iterdir()) == []
+    assert multiprocessing.active_children() == []
+
+
+class Mistold(Pool):
+    """Its workers do not know of a table whose rows they get."""
+
+    def __init__(self, workers: int, present: Collection[str], *rest: Any) -> None:
+        """Keep a table back."""
+        super().__init__(workers, set(present) - {"omr"}, *rest)
+
+
+def test_what_a_worker_raises_is_raised_in_its_turn(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mimic, "Pool", Mistold)
+    monkeypatch.setattr(_workers, "JOB_ROWS", 1)
+    with pytest.raises(RuntimeError, match=r"^patient 1: AssertionError: rows of `omr`") as caught:
+        import_mimic(folder, tmp_path / "out.sqlite", workers=2)
+    assert "in serve" in caught.value.__notes__[0]
     assert list(tmp_path.iterdir()) == []
     assert multiprocessing.active_children() == []
 
