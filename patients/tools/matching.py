@@ -28,7 +28,7 @@ Label = tuple[str, Sequence[str], Sequence[str]]
 Matcher = Callable[[str], Callable[[Label], bool]]
 
 _ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?|[A-TV-Z]\d|[EV]?\d{2,4}(?:\.\d{0,2})?|\d{5}", re.IGNORECASE)
-_LIST = re.compile(r"\s*(?:[,;/、，；]|\band\b|和|与)\s*")
+_LIST = re.compile(r"\s*(?:[,;/、，；\n]|\band\b|和|与)\s*")
 _CACHED = 128
 _NEAREST = 8
 
@@ -55,6 +55,7 @@ def choose(record: Overlay, kind: str, text: str, category: str | None = None) -
         text: The words of the model: a name, abbreviation, code or a list of them.
         category: Only concepts with resources of this category.
     """
+    text = _bare_code(text)
     chosen = _of_snapshot(record.snapshot, kind, text, category)
     own = [write.attributes.concept for write in record.own(kind)]
     if not own:
@@ -65,6 +66,14 @@ def choose(record: Overlay, kind: str, text: str, category: str | None = None) -
     return Chosen(
         _merged(chosen.names, extra.names), _merged(chosen.codes, extra.codes), _merged(chosen.matched, extra.matched)
     )
+
+
+@lru_cache(maxsize=4096)
+def _bare_code(text: str) -> str:
+    """Take the name of a code system off a code ("LOINC 2160-0", "ICD-10: I48.91")."""
+    system, _, code = text.replace(":", " ").replace("#", " ").strip().rpartition(" ")
+    known = system.strip().casefold() in tool_words()["code_systems"]
+    return code if known and any(char.isdigit() for char in code) else text
 
 
 _chosen: WeakKeyDictionary[Snapshot, dict[tuple[str, str, str | None], Chosen]] = WeakKeyDictionary()

@@ -189,3 +189,32 @@ def test_an_empty_search_of_an_icu_stay_names_the_hospital_stay() -> None:
     found = read(context, "Observation.search", hadm_id="icu-1")
     assert found["total"] == 0 and "part of the hospital stay `e1`" in found["note"]
     assert read(context, "Observation.search", hadm_id="e1")["total"] == 1
+
+
+# -- codes as models write them ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "name"),
+    [
+        ("Observation.search", "LOINC 2160-0", "Creatinine"),
+        ("Observation.search", "loinc: 2160-0", "Creatinine"),
+        ("Observation.search", "Code 2160-0", "Creatinine"),
+        ("Observation.search", "creatinine\npotassium", "Creatinine"),
+        ("Condition.search", "ICD-10 I48.91", "Atrial fibrillation"),
+        ("Condition.search", "ICD-10-CM: I48", "Atrial fibrillation"),
+    ],
+)
+def test_a_code_may_have_its_system_before_it(tool: str, code: str, name: str) -> None:
+    made = builder()
+    made.lab("Creatinine", "1.1", "mg/dL", at="2150-03-02", loinc="2160-0", encounter="e1")
+    made.condition("Atrial fibrillation", code="I48.91", known_at="2150-03-02", encounter="e1")
+    found = read(context_of(made), tool, code=code)
+    assert found["matched"] == [name] and found["total"] == 1
+
+
+def test_a_code_nobody_knows_finds_nothing() -> None:
+    made = builder()
+    made.lab("Creatinine", "1.1", "mg/dL", at="2150-03-02", loinc="2160-0", encounter="e1")
+    for code in ("LOINC 2161-8", "LOINC", "LOINC code", "Chromium 2160-0"):
+        assert read(context_of(made), "Observation.search", code=code)["total"] == 0
