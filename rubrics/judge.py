@@ -19,6 +19,8 @@ from .judge_book import book, prompt_hash
 from .rubric import AllOf, AnyOf, Check, Frozen, JudgeCheck, Not
 
 _THOUGHT_ENDS = "</think>"
+_COPIED = 12
+"""Characters from which words of the prompt in a reasoning are no accident."""
 _TRIES = 64
 """Opening braces tried in one reply: prose with more of them is no reply."""
 
@@ -173,13 +175,21 @@ def _verdict_of(pairs: list[tuple[str, Any]]) -> JudgeVerdict:
     reasoning, verdict = pairs[0][1], pairs[1][1]
     if not isinstance(verdict, bool):
         raise ReplyError(f"`verdict` is {type(verdict).__name__}, not true or false")
-    if not isinstance(reasoning, str) or not reasoning.strip():
+    if not isinstance(reasoning, str) or not any(map(str.isalnum, reasoning)):
         raise ReplyError("`reasoning` is missing or empty")
     reasoning = clean_text(reasoning.strip())
+    if _repeats(reasoning):
+        raise ReplyError("the reasoning only repeats the instructions")
     says = _conclusion(reasoning)
     if says is not None and says != verdict:
         raise ReplyError(f"the reasoning says the criterion is {'met' if says else 'not met'}, the verdict does not")
     return JudgeVerdict(passed=verdict, reasoning=reasoning)
+
+
+def _repeats(reasoning: str) -> bool:
+    """Tell whether a reasoning is a piece of the prompt: small models fill the form in with its own words."""
+    said = reasoning.strip("<>. ")
+    return len(said) >= _COPIED and any(said in line for lines in book().system.values() for line in lines)
 
 
 def _conclusion(reasoning: str) -> bool | None:
