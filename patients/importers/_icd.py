@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from wardround.patients.errors import DataError
 
-from ._lines import find_cell
+from ._lines import find_cells
 from ._sources import SourceFile
 
 SHORTEST = 3
@@ -34,9 +34,8 @@ def numeric_codes(columns: tuple[str, ...]) -> str | None:
     if not {"icd_code", "icd_version"} <= set(columns):
         return None
     version, code = (f"trim(c{columns.index(name)})" for name in ("icd_version", "icd_code"))
-    figure = f"regexp_replace({version}, '\\.0+$', '')"
     where = f"regexp_full_match({code}, '[0-9]{{{{1,8}}}}')"
-    return f"SELECT DISTINCT {figure}, {code} FROM {{}} WHERE {where}"  # noqa: S608 (columns are numbered)
+    return f"SELECT DISTINCT coalesce({version}, ''), {code} FROM {{}} WHERE {where}"  # noqa: S608 (columns are numbered)
 
 
 def doubtful(table: str, codes: Mapping[str, set[str]]) -> set[str]:
@@ -70,28 +69,30 @@ def _stripped(codes: set[str]) -> bool:
     return len(codes) >= MANY or any(len(code) < SHORTEST for code in codes)
 
 
-def check_dictionary(source: SourceFile, codes: Iterable[tuple[str, str]]) -> None:
+def check_dictionary(files: Sequence[SourceFile], codes: Iterable[tuple[str, str]]) -> None:
     """Refuse a dictionary of codes that lost its leading zeros: it would name codes by the titles of others.
 
     Args:
-        source: Its file.
-        codes: Version and code of its codes of digits.
+        files: Its files.
+        codes: Version, as it is written, and code of its codes of digits.
 
     Raises:
         DataError: It did.
     """
-    found = set(codes)
-    nine = {code for version, code in found if version == "9"}
-    short = {(version, code) for version, code in found if version == "9" and len(code) < SHORTEST}
-    short |= {(version, code) for version, code in found if version == "10" and len(code) < _PCS}
+    found = {(version, code): version.partition(".")[0] for version, code in codes}
     remedy = (
         "A spreadsheet dropped the leading zeros of this file, and codes would be taken for others. Fetch it again "
         "from the release, whole."
     )
-    if short:
-        line, code = find_cell(source, "icd_code", {code for _, code in short})
-        raise DataError(f"`{source.label}`, line {line}: `{code}` is shorter than any code of its version. {remedy}")
+    short = {one for one, version in found.items() if len(one[1]) < {"9": SHORTEST, "10": _PCS}.get(version, 0)}
+    for source in files:
+        line = find_cells(source, ("icd_version", "icd_code"), {*short}) if short else None
+        if line is not None:
+            raise DataError(
+                f"`{source.label}`, line {line}: `icd_code` is shorter than any code of its version. {remedy}"
+            )
+    nine = {code for (_, code), version in found.items() if version == "9"}
     if _stripped(nine):
         raise DataError(
-            f"`{source.label}`, column `icd_code`: none of its {len(nine)} ICD-9 codes begins with 0. {remedy}"
+            f"`{files[0].label}`, column `icd_code`: none of its {len(nine)} ICD-9 codes begins with 0. {remedy}"
         )

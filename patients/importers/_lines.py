@@ -129,21 +129,18 @@ def locate_in(source: SourceFile, row: int, wanted: set[int], found: dict[int, d
     return row
 
 
-def find_cell(source: SourceFile, column: str, wanted: set[str]) -> tuple[int, str]:
-    """Return the first line, and the cell, where a column holds one of these texts (blanks around them aside).
-
-    Raises:
-        ValueError: No line does.
-    """
+def find_cells(source: SourceFile, columns: tuple[str, ...], wanted: set[tuple[str, ...]]) -> int | None:
+    """Return the first line where columns hold one of these groups of texts, blanks aside; None where none does."""
     with _text(source) as stream:
         reader = csv.reader(stream, strict=True)
-        place = [name.strip().lower() for name in next(reader, [])].index(column)
+        header = [name.strip().lower() for name in next(reader, [])]
+        places = [header.index(name) for name in columns]
         line = reader.line_num + 1
         for record in reader:
-            if record and record[place].strip() in wanted:
-                return line, record[place].strip()
+            if record and tuple(record[place].strip() for place in places) in wanted:
+                return line
             line = reader.line_num + 1
-    raise ValueError(f"`{column}` holds none of {len(wanted)} texts")
+    return None
 
 
 def find_header(source: SourceFile) -> int | None:

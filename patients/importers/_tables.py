@@ -139,8 +139,8 @@ class Reader:
         except self._duckdb.Error as fault:
             raise self._explain(spec, fault) from fault
         if not spec.keyed:
-            check_dictionary(files[0], found)
-        self.icd9.setdefault(spec.name, set()).update(code for version, code in found if version == "9")
+            check_dictionary(files, found)
+        self.icd9.setdefault(spec.name, set()).update(code for version, code in found if version in ("9", "9.0"))
 
     def _count(self, spec: TableSpec, conditions: dict[str, str], source: str) -> dict[str, int]:
         if not conditions:

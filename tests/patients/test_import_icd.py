@@ -41,9 +41,9 @@ def plain(count: int, first: int) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (HEAD + "4019,9,Hypertension\n10,9,Cholera\n", ".csv`, line 3: `10` is shorter than any code"),
-        ("LONG_TITLE,ICD_VERSION,ICD_CODE\nCholera,9.0,1\n", ".csv`, line 2: `1` is shorter"),
-        (HEAD + "16070,10,Bypass\n", ".csv`, line 2: `16070` is shorter"),
+        (HEAD + "4019,9,Hypertension\n10,9,Cholera\n", ".csv`, line 3: `icd_code` is shorter than any code"),
+        ("LONG_TITLE,ICD_VERSION,ICD_CODE\nCholera,9.0,1\n", ".csv`, line 2: `icd_code` is shorter"),
+        (HEAD + "16070,9,Carcinoma in situ\n16070,10,Bypass\n", ".csv`, line 3: `icd_code` is shorter"),
         (plain(MANY, 1000), f".csv`, column `icd_code`: none of its {MANY} ICD-9 codes begins with 0"),
     ],
     ids=["short", "short in another order", "PCS", "no zero in many"],
@@ -56,7 +56,13 @@ def test_a_dictionary_that_lost_its_zeros_is_refused(name: str, text: str, words
 
 
 @pytest.mark.parametrize(
-    "text", [plain(MANY, 1000) + "0389,9,Septicemia\n", plain(MANY - 1, 1000), HEAD + "A00,10,Cholera\n"]
+    "text",
+    [
+        plain(MANY, 1000) + "0389,9,Septicemia\n",
+        plain(MANY - 1, 1000),
+        HEAD + "A00,10,Cholera\n",
+        HEAD + "10,,nameless\n,9,codeless\n",
+    ],
 )
 def test_a_whole_dictionary_is_read(text: str, invented: Make) -> None:
     assert invented(d_icd_diagnoses=text, diagnoses_icd=coded("1001")).refused("d_icd_diagnoses") == {}
