@@ -90,6 +90,9 @@ Tallies = Mapping[str, Tally]
 class TableMapper(Protocol):
     """Turns the rows of one or more tables into resources.
 
+    Several processes may each have one, and share the patients among them: what it remembers of a patient may make the
+    next one faster and must not change what becomes of it.
+
     A mapper of one table that goes through its rows once, to the end, may say `reads_once = True`: it then gets an
     iterator in place of the list, so that a patient of a million rows is never held whole.
     """
