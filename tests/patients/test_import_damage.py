@@ -115,12 +115,16 @@ def reordered(spec: TableSpec, table: Table) -> Table:
     return [row[::-1] for row in table]
 
 
+def as_float(cell: str) -> str:
+    return f"{int(cell):,}" if len(cell) > 3 else f"{cell}.0"
+
+
 def as_floats(spec: TableSpec, table: Table) -> Table:
     wholes = [number for number, name in enumerate(table[0]) if is_whole(name)]
     return [
         table[0],
         *(
-            [f"{cell}.0" if place in wholes and cell.isdigit() else cell for place, cell in enumerate(row)]
+            [as_float(cell) if place in wholes and cell.isdigit() else cell for place, cell in enumerate(row)]
             for row in table[1:]
         ),
     ]
@@ -167,7 +171,7 @@ NUMBERS_AND_DATES = each_of(as_floats, dates("{month}/{day}/{year} {hour}:{minut
         (NUMBERS_AND_DATES, "\n", b"", {"whole numbers": as_floats, "month first": dates("{month}/{day}/{year}")}),
         (dates("{day}/{month}/{year} {hour}:{minute}:00"), "\n", b"", {"day first": dates("{day}/{month}/{year}")}),
     ],
-    ids=["BOM, CRLF, upper case, other order", "numbers as 1.0, 7/31/2142 1:54", "31/7/2142 1:54:00"],
+    ids=["BOM, CRLF, upper case, other order", "numbers as 1.0 and 1,234, 7/31/2142 1:54", "31/7/2142 1:54:00"],
 )
 def test_what_the_file_proves_is_repaired_in_every_table(
     damage: Damage, ending: str, start: bytes, said: dict[str, Damage], sound: ImportReport, tmp_path: Path
