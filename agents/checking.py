@@ -121,7 +121,7 @@ def _played(session: Session, chart: Chart, spec: AgentSpec, language: Any, phra
 def _verdicts(session: Session, episode: Episode, name: str, where: str) -> Iterable[dict[str, str]]:
     if name in FULL:
         for number, turn in enumerate(episode.scores):
-            if turn.reward != 1.0:
+            if (turn.reward if turn.reward_valid else turn.bounds[1]) != 1.0:  # the judge's items are taken as met
                 reasons = "; ".join(f"{v.item}: {v.reason}" for v in turn.verdicts if not v.passed)
                 yield _failure(session, "gold_replay", f"{where} turn {number} scores {turn.reward:.3f}: {reasons}")
     if name in ZERO and episode.score != 0.0:

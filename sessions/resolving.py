@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from wardround.patients import Snapshot, knowledge, measurements
-from wardround.rubrics import AllOf, AnyOf, Check, GroundedCheck, Not, RetrievedCheck, TrendCheck, ValueCheck
+from wardround.rubrics import (
+    AllOf,
+    AnyOf,
+    Check,
+    GroundedCheck,
+    JudgeCheck,
+    Not,
+    RetrievedCheck,
+    TrendCheck,
+    ValueCheck,
+)
 
 from .record import drug_of
 from .session import Session
@@ -84,8 +94,8 @@ def _values(snapshot: Snapshot) -> dict[str, set[Decimal]]:
 
 
 def _check_faults(check: Check, snapshot: Snapshot, facts: set[str], values: dict[str, set[Decimal]]) -> Iterator[str]:
-    if isinstance(check, RetrievedCheck):
-        for key in check.any_of:
+    if isinstance(check, RetrievedCheck | JudgeCheck):
+        for key in check.any_of if isinstance(check, RetrievedCheck) else check.evidence:
             if key.startswith(_FACT) and key.removeprefix(_FACT) not in facts:
                 yield f"no interview fact `{key}`"
             elif not key.startswith(_FACT) and not _exists(key, snapshot):

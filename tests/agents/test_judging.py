@@ -18,7 +18,7 @@ from wardround.agents.judging import wait_before
 from wardround.cli import main
 from wardround.patients import DataError, UsageError
 from wardround.rubrics import Item, JudgeCheck, JudgeRequest, Text
-from wardround.sessions import Session, SessionSet, save_sessions
+from wardround.sessions import Session, SessionSet, check_session, save_sessions
 
 GOOD = '{"reasoning": "It quotes the value.", "verdict": true}'
 BAD = '{"reasoning": "It names no value.", "verdict": false}'
@@ -310,7 +310,7 @@ def clients(monkeypatch) -> list[Client]:
 
 
 def played(judged_set: SessionSet, out: Path, judge: JudgePlan | None, **how: Any) -> dict[str, Any]:
-    plan = EvaluationPlan(sessions=judged_set, agents=("oracle", "silent", "stuffer"), judge=judge)
+    plan = EvaluationPlan(sessions=judged_set, agents=("oracle", "silent"), judge=judge)
     return evaluate(plan, out, How(**how))
 
 
@@ -401,6 +401,19 @@ def test_a_recorded_file_lacks_a_line_is_torn_or_is_wrong(judged_set: SessionSet
     path.unlink()
     with pytest.raises(UsageError, match="is not there"):
         rescore(tmp_path / "run", judge=JudgePlan("recorded"))
+
+
+def test_a_set_with_judge_items_is_checked_as_far_as_rules_go(judged_set: SessionSet, ward) -> None:
+    session = judged_set.sessions[0]
+    chart = ward.chart(session.chart.patient)
+    assert check_session(session, chart) == []
+    turn = session.turns[0]
+    item = turn.rubric[-1]
+    check = item.check.model_copy(update={"evidence": ("Observation/none", "fact/none")})
+    lost = turn.model_copy(update={"rubric": (*turn.rubric[:-1], item.model_copy(update={"check": check}))})
+    found = check_session(session.model_copy(update={"turns": (lost, *session.turns[1:])}), chart)
+    assert {one.rule for one in found} == {"resolves"}
+    assert ["Observation/none" in one.message or "fact/none" in one.message for one in found] == [True, True]
 
 
 def test_gold_history_keeps_no_answers_to_judge(judged_set: SessionSet, tmp_path: Path) -> None:
