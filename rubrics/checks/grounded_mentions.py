@@ -38,6 +38,8 @@ TAKES = (
     "口服",
     "长期",
 )
+ABOUT = tuple(sorted(words("grounded.about")))
+BEGUN = tuple(sorted(words("grounded.begun")))
 STRONG = tuple(sorted(words("grounded.takes")))
 ALLERGIES = words("mentions.allergies")
 NOT_STATES = words("grounded.not_states")
@@ -108,6 +110,10 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
         return True
     sentence = document.sentences[name.sentence]
     said = document.text(_left(name, reading), name.token).lower() + " "
+    if said.rstrip().endswith(ABOUT):
+        return False  # "has read about apixaban"
+    if document.text(name.end, min(name.end + 3, sentence.end)).lower().startswith(BEGUN):
+        return True
     strong = max((said.rfind(word) + len(word) for word in STRONG if word in said), default=-1)
     proposed = [a for a in acts if a.act in PROPOSED]
     begin = document.tokens[_left(name, reading)].start

@@ -15,6 +15,8 @@ REJECTING = frozenset(
     (("rather", "than"), ("instead", "of"), ("as", "opposed"), ("and", "not"), ("而", "非"), ("并", "非"), ("而", "不"))
 )
 """Two words that open what a reason rejects."""
+TURNED_DOWN = frozenset((("不", "是"), ("并", "非"), ("并", "不"), ("不", "因")))
+"""Two words that open, after a comma, what is not the reason."""
 CORRECTING = frozenset(
     (("而", "是"), ("it", "is"), ("but", "to"), ("but", "because"), ("but", "rather"), ("but", "due"))
 )
@@ -27,9 +29,10 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
     for number, sentence in enumerate(document.sentences):
         scopes = reading.scopes[number]
         for ann in sentence.of("link"):
-            if ann.kind in ("not", "pseudo") or scopes.conditional(ann.start):
+            correcting = ann.kind == "not" and document.tokens[ann.start].raw in "不并"
+            if (ann.kind in ("not", "pseudo") and not correcting) or scopes.conditional(ann.start):
                 continue
-            if _denied(reading, sentence, ann):
+            if correcting or _denied(reading, sentence, ann):
                 pair = _corrected(reading, sentence, ann)
             else:
                 pair = _READERS[ann.kind](reading, number, sentence, ann)
@@ -47,6 +50,8 @@ def _kept(reading: Reading, span: tuple[int, int]) -> tuple[int, int]:
     for at in range(start, end):
         two = (tokens[at].key, tokens[at + 1].key if at + 1 < end else "")
         if two in REJECTING or (tokens[at].raw in ",，、" and at + 1 < end and tokens[at + 1].key == "not"):
+            return start, at
+        if tokens[at].raw in ",，、" and at + 2 < end and (tokens[at + 1].raw, tokens[at + 2].raw) in TURNED_DOWN:
             return start, at
     return start, end
 
@@ -116,6 +121,11 @@ def _denied(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
         for i in range(max(sentence.start, ann.start - 10), ann.start - 1)
     ):
         return True
+    if tokens[ann.start].raw == "才":  # "不是因为A才停B"
+        return any(
+            (tokens[i].raw, tokens[i + 1].raw) in TURNED_DOWN
+            for i in range(sentence.start, max(sentence.start, ann.start - 1))
+        )
     if any(key in ("not", "n't", "isn't", "不", "非", "无", "未") for key in before):
         return "而" not in before
     return any(other.kind == "not" and other.start <= ann.start < other.end for other in sentence.of("link"))

@@ -162,9 +162,9 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
         ]
         if polarity == "absent":
             refused = _refused(reading, spans)
-            hits = [n for n in hits if n.flags.negated or refused]
+            hits = [n for n in hits if n.flags.negated or n.polarity == "absent" or refused]
         elif not concept.negated and not concept.events & {"stop", "miss"}:
-            hits = [n for n in hits if not n.flags.negated or n.polarity == "present"]
+            hits = [n for n in hits if n.polarity == "present" or not (n.flags.negated or n.polarity == "absent")]
         if not hits:
             return False
     if not concept.names and not concept.words and not concept.events:

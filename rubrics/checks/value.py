@@ -38,7 +38,7 @@ def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict
     rivals = [
         c
         for c in claims
-        if c.role == "measured"
+        if (c.role == "measured" or _offered(c))
         and not c.old
         and not same_amount(c, check.value, check.unit, c.concept)
         and _rival(c, stated)
@@ -53,6 +53,12 @@ def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict
     return verdict(
         context, True, f"`{check.concept}` is stated as {stated[0].value} {stated[0].unit}", (stated[0].span,)
     )
+
+
+def _offered(claim: Measured) -> bool:
+    """Tell whether a value is offered as the other possibility ("1.8 mg/dL, or perhaps 2.4"): a doubt about now."""
+    flags = claim.flags
+    return claim.role == "hypothetical" and flags.hedged and not (flags.elsewhere or flags.future or flags.past)
 
 
 def _rival(claim: Measured, stated: list[Measured]) -> bool:

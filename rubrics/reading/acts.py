@@ -15,6 +15,8 @@ PAST_FORMS = words("acts.past_forms")
 MODALS = words("acts.modals")
 WEAK_VERBS = words("acts.weak_verbs")
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
+NO_ADVICE = tuple(sorted(words("acts.no_advice")))
+TURNS = words("acts.turns")
 PROPOSING = words("acts.proposing")
 LISTING = tuple(sorted(words("acts.listing")))
 REFUSING = words("acts.refusing")
@@ -124,12 +126,34 @@ class ActReader(Framed):
             or past
             or outside
             or conditional
+            or self._not_meant(ann, at, quoted=flags.chart)
             or flags.family
             or flags.other
             or flags.general
             or self.sentence.question
         )
         return advised, negated, flags
+
+    def _not_meant(self, ann: Ann, at: int, *, quoted: bool) -> bool:
+        """Tell whether the sentence says that the act would do harm, can be argued both ways, or quotes and rejects it.
+
+        Args:
+            ann: the act.
+            at: where its own words of recommendation end.
+            quoted: a protocol or somebody else says it.
+        """
+        tokens, clause = self.document.tokens, self.document.clause
+        for mod in self.sentence.of("stance"):
+            if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
+                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch"):
+                    return True
+            elif mod.kind == "reject" and quoted and mod.start >= ann.end:
+                return True
+            elif mod.kind == "tossup":
+                first, last = sorted((mod.start, ann.start))
+                if not any(tokens[i].key in TURNS for i in range(first, last)):
+                    return True
+        return False
 
     def _conditional(self, ann: Ann) -> bool:
         """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""
@@ -223,6 +247,8 @@ class ActReader(Framed):
         sources = [s for s in self.scopes.sources if s.start < at]
         begin = sources[-1].end if sources else self.sentence.start
         text = self.document.text(begin, at).lower()
+        for word in NO_ADVICE:
+            text = text.replace(word, " ")
         return any(word in text for word in RECOMMENDING)
 
     def _plain(self, site: Site) -> list[ActClaim]:

@@ -15,7 +15,7 @@ from wardround.rubrics.datafile import load_model
 from .trie import Trie, expand
 
 LANGUAGES = ("en", "zh")
-LAYERS = ("modifier", "source", "state", "act", "link", "event", "measure")
+LAYERS = ("modifier", "stance", "source", "state", "act", "link", "event", "measure")
 
 
 class CueFile(BaseModel):

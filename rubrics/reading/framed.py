@@ -28,6 +28,8 @@ TESTS = frozenset(("lab", "vital", "procedure"))
 
 def _resolved(act: str, target: Ann) -> str:
     """Return what "give" means for a target: a drug is started, a service referred to, anything else ordered."""
+    if act == "endorse":
+        return "start"
     if act != "give":
         return act
     if target.value.drug:
@@ -51,6 +53,8 @@ class Framed(Targets):
             return True
         if act in ("change", "replace"):
             return bool(ann.value.drug)
+        if act == "endorse":
+            return bool(ann.value.drug and not ann.value.measurable)
         if act in ("give", "order", "recheck", "avoid"):
             return bool(ann.value.drug or kinds & TESTS or "service" in kinds) and (
                 act != "recheck" or not ann.value.drug
@@ -111,7 +115,8 @@ class Framed(Targets):
         sizes = [a.value for a in self.sentence.within(frame.start, frame.end, "quantity")]
         if len(sizes) < 2 or sizes[-2].values[0] == sizes[-1].values[0]:
             return ""
-        return "increase" if sizes[-1].values[0] > sizes[-2].values[0] else "reduce"
+        backward = self.document.tokens[sizes[-1].start - 1].key == "from"  # "to 20 mg from 10 mg"
+        return "increase" if (sizes[-1].values[0] > sizes[-2].values[0]) != backward else "reduce"
 
     def _stated(self, frame: Frame, target: Ann) -> bool:
         """Tell whether a measurement is reported, not asked for ("potassium now 4.2")."""

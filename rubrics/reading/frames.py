@@ -41,13 +41,14 @@ ACTS = frozenset(
         "order",
         "avoid",
         "give",
+        "endorse",
         "change",
         "replace",
         "none",
     )
 )
-"""`give` starts a drug, orders a test and refers to a service; `change` goes by its two numbers; `replace` takes the
-place of the drug named before; `none` says that no advice is meant."""
+"""`give` starts a drug, orders a test and refers to a service; `endorse` calls a drug fine, which starts it; `change`
+goes by its two numbers; `replace` takes the place of the drug named before; `none` says that no advice is meant."""
 
 
 class FrameFile(BaseModel):

@@ -82,10 +82,13 @@ class Scopes:
         if not {"neg", "neg_back"} <= kinds and not {"hedge", "hedge_back"} <= kinds:
             return mod.kind.endswith("_back")
         clause = self.document.clause
-        return not any(
-            ann.start >= mod.end and clause[ann.start] == clause[mod.end - 1] and ann.start - mod.end < BACK
-            for ann in self.concepts
-        )
+        near = [ann for ann in self.concepts if clause[ann.start] == clause[mod.end - 1]]
+        if not near:  # "没有血栓形成": words without a name follow, none stand before
+            rest = mod.end
+            while rest < self.sentence.end and clause[rest] == clause[mod.end - 1]:
+                rest += 1
+            return rest - mod.end <= 2
+        return not any(ann.start >= mod.end and ann.start - mod.end < BACK for ann in near)
 
     def _reaches(self, mod: Ann, start: int) -> bool:
         """Tell whether a forward cue reaches `start`."""

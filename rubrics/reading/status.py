@@ -41,6 +41,7 @@ LOW_WHEN_MISSED = words("status.low_when_missed")
 MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
+SPANNING = words("status.spanning")
 FLAT = 3
 """Percent by which a series may move and still count as stable."""
 
@@ -122,8 +123,18 @@ class StateReader:
         """Tell whether a movement is a goal ("we need to bring the LDL down")."""
         clause = self.document.clause
         return any(
-            m.kind == "target" and m.end <= ann.start and clause[m.start] == clause[ann.start] for m in self.scopes.mods
+            m.kind == "target"
+            and (m.start, -m.end) < (ann.start, -ann.end)
+            and (clause[m.start] == clause[ann.start] or self._heads(m, ann))
+            for m in self.scopes.mods
         )
+
+    def _heads(self, goal: Ann, ann: Ann) -> bool:
+        """As in "Our goal: LDL down to 70": a goal before a colon governs the clause after it."""
+        colon = next(
+            (i for i in range(goal.end, min(goal.end + 2, ann.start)) if self.document.tokens[i].raw in ":："), -1
+        )
+        return colon >= 0 and self.document.clause[ann.start] == self.document.clause[colon] + 1
 
     def _unfinished(self) -> bool:
         """Tell whether the sentence says that the result is not final yet."""
@@ -295,7 +306,7 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
     for status in statuses:
         if status.status not in MOVES:
             continue
-        ends = _ends(measured, status.concepts, status.sentence)
+        ends = _ends(measured, status.concepts, status.sentence) or _range_ends(document, measured, status)
         chinese = document.tokens[status.token].kind == "c"
         if ends is None and chinese and (status.token, status.sentence) in levels:
             continue  # "乳酸明显升高": a level, no movement
@@ -386,6 +397,24 @@ def _ends(measured: list[Measured], concepts: tuple[str, ...], sentence: int) ->
     if old and new:
         first = old[0] if old[0].token < new[-1].token else old[-1]
         return first, new[-1]
+    return None
+
+
+def _range_ends(document: Document, measured: list[Measured], status: StatusClaim) -> tuple[Measured, Measured] | None:
+    """Read "68 to 72" or "between 12.6 and 12.5" beside a word of movement as its end points."""
+    for claim in measured:
+        if (
+            claim.sentence == status.sentence
+            and claim.shape == "range"
+            and claim.role in ("range", "measured")
+            and len(claim.values) == 2
+            and set(claim.concepts) & set(status.concepts)
+            and any(document.tokens[i].key in SPANNING for i in range(max(0, claim.token - 1), claim.token + 3))
+        ):
+            ends = [replace(claim, shape="one", values=(value,), value=str(value)) for value in claim.values]
+            first, last = replace(ends[0], old=True), ends[1]
+            if direction(first, last) == status.status:
+                return first, last
     return None
 
 
