@@ -12,7 +12,7 @@ from . import common
 from .output import print_json, print_table
 
 _CORE = ("fhir.resources", "gymnasium", "jsonschema-rs", "numpy", "orjson", "pydantic", "zstandard")
-_EXTRAS = {"mimic": "duckdb", "ray": "ray"}
+_EXTRAS = {"llm": "litellm", "mimic": "duckdb", "ray": "ray"}
 
 
 def add(commands: Any) -> None:
