@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from datetime import UTC, datetime, timedelta
 
 Instant = int
@@ -15,8 +16,12 @@ NEVER: Instant = 2**62
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FORM = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?"
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?",
+    re.ASCII,
 )
+_FIRST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
+_LAST = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
+"""Seconds of the epoch that can be written."""
 
 
 def parse_period(text: str) -> tuple[Instant, Instant]:
@@ -60,9 +65,11 @@ def _width(
         return DAY
     if month:
         here = datetime(year, int(month), 1, tzinfo=UTC)
-        there = datetime(year + int(month) // 12, int(month) % 12 + 1, 1, tzinfo=UTC)
+        if month == "12":  # of the year 9999, too, which has no next one
+            return 31 * DAY
+        there = datetime(year, int(month) + 1, 1, tzinfo=UTC)
         return (there - here) // timedelta(microseconds=1)
-    return (datetime(year + 1, 1, 1, tzinfo=UTC) - datetime(year, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return (366 if isleap(year) else 365) * DAY
 
 
 def parse_instant(text: str) -> Instant:
@@ -78,10 +85,11 @@ def parse_instant(text: str) -> Instant:
 
 
 def format_instant(instant: Instant) -> str:
-    """Write an instant as a FHIR dateTime in UTC, whole seconds.
+    """Write an instant as a FHIR dateTime in UTC, whole seconds; outside the years 1 to 9999 the nearest there is.
 
     Examples:
-        >>> format_instant(parse_instant("2180-05-06 22:23:00"))
-        '2180-05-06T22:23:00Z'
+        >>> format_instant(parse_instant("2180-05-06 22:23:00")), format_instant(NEVER)
+        ('2180-05-06T22:23:00Z', '9999-12-31T23:59:59Z')
     """
-    return (_EPOCH + timedelta(microseconds=instant)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = _EPOCH + timedelta(seconds=min(max(instant // SECOND, _FIRST), _LAST))
+    return moment.replace(tzinfo=None).isoformat() + "Z"

@@ -218,3 +218,28 @@ def test_a_code_nobody_knows_finds_nothing() -> None:
     made.lab("Creatinine", "1.1", "mg/dL", at="2150-03-02", loinc="2160-0", encounter="e1")
     for code in ("LOINC 2161-8", "LOINC", "LOINC code", "Chromium 2160-0"):
         assert read(context_of(made), "Observation.search", code=code)["total"] == 0
+
+
+# -- the ends of time --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Appointment.create", {"service": "clinic", "start": "9999-12-31T23:59", "duration_minutes": 720}),
+        ("Appointment.create", {"service": "clinic", "start": "9999-12-31T23:59:00-14:00"}),
+        ("ServiceRequest.create", {"service_type": "CT", "priority": "routine", "target_date": "9999"}),
+        (
+            "ServiceRequest.create",
+            {"service_type": "CT", "priority": "routine", "target_date": "9999-12-31T23:59:59-14:00"},
+        ),
+        (
+            "Observation.create",
+            {"category": "laboratory", "code": "K", "value": "4", "time": "0001-01-01T00:00:00+14:00"},
+        ),
+        ("Observation.search", {"date_from": "0001-01-01T00:00:00+14:00", "date_to": "9999-12"}),
+        ("Observation.search", {"date_from": "9999-12-31T23:59:59-14:00"}),
+    ],
+)
+def test_no_date_a_model_gives_raises(tool: str, arguments: dict[str, Any]) -> None:
+    assert run(context_of(builder()), tool, **arguments).ok
