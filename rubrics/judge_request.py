@@ -44,6 +44,11 @@ def judge_request(
     )
 
 
+def actions_text(trace: TurnTrace) -> str:
+    """Return what was done in a turn, one call a line: the agent's words too, as much as its answer."""
+    return "\n".join(_actions(trace))
+
+
 def resource_text(body: bytes) -> str:
     """Return a resource as a judge reads it: its JSON without provenance, attached texts decoded."""
     return orjson.dumps(_readable({k: v for k, v in orjson.loads(body).items() if k not in _UNREAD})).decode()

@@ -14,7 +14,7 @@ from .dumping import void_items
 from .evidence import TurnTrace
 from .judge import JudgeRequest, JudgeVerdict, judges_in
 from .judge_book import speaks_to_judge
-from .judge_request import judge_request
+from .judge_request import actions_text, judge_request
 from .limits import limits
 from .pasted import blank_json
 from .rubric import Check, Item, JudgeCheck, TurnScore, TurnSpec, Verdict
@@ -77,7 +77,7 @@ def score(
     if plan not in ("item", "zero", "off"):
         raise UsageError(f"`plan` must be item, zero or off, got `{plan}`")
     reading = read_answer(spec, answer, trace.language)
-    addressed = _addressed(spec, answer)
+    addressed = _addressed(spec, answer, trace)
     verdicts = judge_items(spec, reading, trace, addressed=addressed, judged=judged)
     result = settle(spec, verdicts, reading, trace, scoring=scoring, plan=plan)
     if not addressed:
@@ -135,7 +135,7 @@ def judge_requests(
     if not any(judges_in_spec(spec)):
         return ()
     reading = read_answer(spec, answer, trace.language)
-    verdicts = judge_items(spec, reading, trace, addressed=_addressed(spec, answer), judged=judged)
+    verdicts = judge_items(spec, reading, trace, addressed=_addressed(spec, answer, trace), judged=judged)
     found = (
         (item.id, judge_request(check, reading.text, trace.language, trace, spec.gold_answers))
         for item in spec.rubric
@@ -150,9 +150,11 @@ def judges_in_spec(spec: TurnSpec) -> Iterator[JudgeCheck]:
     return (check for item in spec.rubric for check in judges_in(item.check))
 
 
-def _addressed(spec: TurnSpec, answer: str) -> str:
-    """Return the words of the answer that speak to a judge, where there is one to speak to."""
-    return speaks_to_judge(answer) if any(judges_in_spec(spec)) else ""
+def _addressed(spec: TurnSpec, answer: str, trace: TurnTrace) -> str:
+    """Return words of the answer, or of the turn's calls, that speak to a judge, where there is one to speak to."""
+    if not any(judges_in_spec(spec)):
+        return ""
+    return speaks_to_judge(answer) or speaks_to_judge(actions_text(trace))
 
 
 def settle(
