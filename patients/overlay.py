@@ -174,10 +174,10 @@ class Overlay:
         return self._write(made, current if written is None else written.base, created=False, valid=valid)
 
     def _write(self, made: Resource, base: Entry | None, *, created: bool, valid: bool) -> Entry:
-        body = dump(made)
         try:
+            body = dump(made)
             plain = orjson.loads(body)
-        except orjson.JSONDecodeError as fault:  # a number no machine holds
+        except (DataError, orjson.JSONDecodeError) as fault:  # a number no machine holds, a lone surrogate
             raise InvalidResource([f"not JSON: {fault}"]) from fault
         if not valid and (problems := check(plain, strict=True)):
             raise InvalidResource(problems)

@@ -81,12 +81,25 @@ def make_version(snapshot: Snapshot, body: bytes, plain: Resource, base: Entry |
 def stamped(resource: Resource, key: tuple[str | None, str], version: str, anchor: int, number: int) -> Resource:
     """Return a resource with type, id, version, the anchor's instant and the number of the write."""
     now = _written(anchor)
-    meta = resource.get("meta", {})
+    meta = _sound_meta(resource)
     marks = [mark for mark in meta.get("extension", ()) if mark.get("url") not in (KNOWN_AT, SEQUENCE)]
     marks += [{"url": KNOWN_AT, "valueInstant": now}, {"url": SEQUENCE, "valuePositiveInt": number}]
     meta = {**meta, "versionId": version, "lastUpdated": now, "extension": marks}
     rest = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
     return {"resourceType": key[0], "id": key[1], "meta": meta, **rest}
+
+
+def _sound_meta(resource: Resource) -> Resource:
+    """Return the meta of a resource that somebody wrote, once it has the shape that is read here."""
+    meta = resource.get("meta", {})
+    if not isinstance(meta, dict):
+        raise InvalidResource(["meta: must be an object"])
+    for name in ("extension", "tag"):
+        parts = meta.get(name, [])
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
+            raise InvalidResource([f"meta.{name}: must be an array of objects"])
+    found: Resource = meta
+    return found
 
 
 _written = lru_cache(maxsize=256)(instant_text)
@@ -101,7 +114,7 @@ def next_version(resource: Resource) -> str:
 
 def underived(resource: Resource) -> Resource:
     """Return a resource without the tag of a derived status: this status is somebody's word."""
-    meta = resource.get("meta", {})
+    meta = _sound_meta(resource)
     tags = [tag for tag in meta.get("tag", ()) if tag.get("system") != DERIVED_SYSTEM]
     rest = {name: value for name, value in meta.items() if name != "tag"}
     return {**resource, "meta": {**rest, "tag": tags} if tags else rest}
