@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from hashlib import blake2b
 
 from wardround.patients.resource import Resource
 
@@ -99,6 +100,8 @@ class Omr(NoDictionary):
             if kind is None:
                 tally.note("result_name without a code; kept as text")
             slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:30]
+            if kind is None:  # names that are not known may differ in what a slug leaves out: "(Lbs)" and "[Lbs]"
+                slug = f"{slug[:20]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
             resource = _begin(patient, f"omr-{patient.subject_id}-{day}-{slug}-{sequence}", kind, name, at)
             value = cells["result_value"]
             pressure = _PRESSURE.fullmatch(value or "")
