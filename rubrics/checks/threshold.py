@@ -13,6 +13,7 @@ from .matching import unread, verdict
 from .value import claims_for
 
 IMPERATIVES = words("threshold.imperatives")
+DEFINING = tuple(sorted(words("threshold.defining")))
 RULES = tuple(sorted(words("threshold.rules")))
 
 
@@ -64,7 +65,8 @@ def _rule(bounds: list[Measured], reading: Reading) -> bool:
         asked = any(document.tokens[i].key in ("for", "when") for i in range(sentence.start, bound.token)) and act
         after = document.text(bound.token + 1, min(bound.token + 10, sentence.end)).lower()
         order = document.tokens[sentence.start].key in IMPERATIVES
-        if asked or order or any(word in after for word in RULES):
+        said = document.text(sentence.start, bound.token).lower()
+        if asked or order or any(word in after for word in RULES) or any(word in said for word in DEFINING):
             return True
     return any(ann.kind == "missing" for s in document.sentences for ann in s.of("modifier"))
 

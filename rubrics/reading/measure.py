@@ -20,6 +20,8 @@ DOSE_DIMENSIONS = words("measure.dose_dimensions")
 SHARED_NOT = DOSE_DIMENSIONS | {"score"}
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
+ANATOMY = words("measure.anatomy")
+LEFT_OVER = frozenset(("residual", "残"))
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
@@ -79,8 +81,13 @@ class Binder(Roles):
             return bool(ann.value.measurable)
         return ann.layer == "implied" and bool(ann.value.concept)
 
-    def read(self, carried: Ann | None = None) -> list[Measured]:
-        """Return the sentence's numbers as claims, in order."""
+    def read(self, carried: Ann | None = None, *, line: bool = False) -> list[Measured]:
+        """Return the sentence's numbers as claims, in order.
+
+        Args:
+            carried: the measurement named last before the sentence.
+            line: the sentence is a dated line of a list under `carried`.
+        """
         if not self.quantities:
             return []
         paired = self._pairs()
@@ -93,6 +100,7 @@ class Binder(Roles):
             elif quantity.unit == "mL" and self.document.text(max(0, ann.start - 3), ann.start) == "每小时":
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
             owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
+            owner = owner or (carried if line and not self.owners else self._pointed(carried, ann, quantity))
             claim = self._claim(ann, quantity, owner)
             if claim is not None:
                 claims.append(_like_the_last(claim, claims))
@@ -124,6 +132,25 @@ class Binder(Roles):
             if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS
             else None
         )
+
+    def _pointed(self, carried: Ann | None, ann: Ann, quantity: Quantity) -> Ann | None:
+        """As in "Since that's below our cut-off of 30, her eGFR …": a bound whose concept is named after or before."""
+        if quantity.shape != "one" or not (self._criterion(ann.start) and self._comparator(ann)):
+            return None
+        after = {o.value.ids for o in self.owners if o.layer == "concept" and o.start >= ann.end}
+        if any(o.end <= ann.start for o in self.owners) or len(after) > 1:
+            return None
+        owner = next((o for o in self.owners if o.start >= ann.end), carried)
+        return owner if owner is not None and any(fits(one, quantity.unit) for one in ids_of(owner)) else None
+
+    def _of_body(self, ann: Ann, quantity: Quantity) -> bool:
+        """As in "left atrium 4.8 cm", "a 2.3 cm nodule", "residual 420 mL": the size of a part or of a lesion."""
+        if quantity.dimension not in ("length", "volume"):
+            return False
+        clause = self.document.clause
+        near = range(max(self.sentence.start, ann.start - 8), min(self.sentence.end, ann.end + 4))
+        keys = {self.document.tokens[i].key for i in near if clause[i] == clause[ann.start]}
+        return bool(keys & (ANATOMY if quantity.dimension == "length" else LEFT_OVER))
 
     def _pairs(self) -> dict[int, Ann]:
         """Match "A and B are 88 and 142 respectively", "Na/K 138/4.2" in order."""
@@ -209,7 +236,8 @@ class Binder(Roles):
             ):
                 return None
             if not any(fits(one, quantity.unit) for one in ids_of(owner)):
-                if quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction":
+                loose = quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction"
+                if loose or self._of_body(ann, quantity):
                     return None
                 if owner is before[-1] and self.document.clause[owner.start] == self.document.clause[ann.start]:
                     return owner
@@ -291,7 +319,7 @@ class Binder(Roles):
                 ):
                     return None
                 ids = (UNIT_OWNERS[quantity.unit],)
-            elif quantity.dimension not in OPEN_DIMENSIONS:
+            elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
                 return None
         if quantity.shape == "pair" and ids and not set(ids) & {"blood_pressure", "systolic_bp", "diastolic_bp"}:
             if quantity.unit not in (None, "mm[Hg]"):

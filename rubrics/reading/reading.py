@@ -16,6 +16,7 @@ from .mentions import read_mentions
 from .scope import Scopes
 from .status import StateReader, trends_of
 from .tables import read_row
+from .vertical import dated_line, labelled, run_down
 
 YES = words("reading.yes")
 MAX_CHARACTERS = 20_000
@@ -36,6 +37,7 @@ class Reading:
         self._names: list[MentionClaim] = []
         measure: Ann | None = None
         drug: Ann | None = None
+        self._down = -1
         for number, sentence in enumerate(self.document.sentences):
             scopes = Scopes(self.document, sentence)
             self.scopes.append(scopes)
@@ -47,12 +49,19 @@ class Reading:
                     drug = ann
 
     def _read(self, number: int, sentence: Sentence, scopes: Scopes, measure: Ann | None, drug: Ann | None) -> None:
+        line = measure is not None and self._in_list(number) and dated_line(self.document, sentence)
         if sentence.row:
-            values, states = read_row(self.document, number, sentence, scopes)
+            values, states = read_row(self.document, number, sentence, scopes, measure)
+            line = any(self.document.sentences[v.sentence].row and v.time and not v.old for v in values)
         else:
-            values = Binder(self.document, number, sentence, scopes).read(measure)
+            values = Binder(self.document, number, sentence, scopes).read(measure, line=line)
             states = StateReader(self.document, number, sentence, scopes, measure).read(values)
+        if line and not sentence.row:
+            values = [labelled(self.document, sentence, value) for value in values]
+        self._down = (self._down if self._down >= 0 else len(self._values)) if line else -1
         self._values.extend(values)
+        if line:
+            self._values = run_down(self._values, self._down)
         self._states.extend(states)
         self._names.extend(read_mentions(self.document, number, sentence, scopes))
         reader = ActReader(self.document, number, sentence, scopes, drug)
@@ -62,6 +71,16 @@ class Reading:
             earlier = [a for a in self._acts if a.sentence == number - 1 and not a.advised and a.targets]
             acts = [replace(act, advised=True) for act in earlier]  # "You ask whether … . Yes, today."
         self._acts.extend(acts)
+
+    def _in_list(self, number: int) -> bool:
+        """Tell whether a line may continue a list: the one before is of it, or is its lead-in with no number."""
+        if self._down >= 0:
+            return True
+        if not number:
+            return False
+        before = self.document.sentences[number - 1]
+        named = any(Binder._owns(ann) for ann in before.anns)
+        return named and not any(ann.layer == "quantity" for ann in before.anns)
 
     # -- everything, for checks -------------------------------------------------------------------------------------
 

@@ -156,6 +156,10 @@ class Roles:
 
     def _delta(self, ann: Ann) -> bool:
         tokens = self.document.tokens
+        following = [q for q in self.quantities if q.start >= ann.end][:2]
+        between = range(ann.end, following[1].start) if len(following) == 2 else range(0)
+        if 0 < len(between) <= 5 and all(tokens[i].raw in ",，、" or tokens[i].kind == "n" for i in between):
+            return False  # "climbed 2.4, 3.1, 4.0"
         if ann.start > self.sentence.start and self.document.text(ann.start - 1, ann.start).lower() in DELTA_VERBS:
             return True
         if ann.start - 2 >= self.sentence.start and self.document.text(ann.start - 2, ann.start) in DELTA_VERBS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from .claims import Measured
@@ -30,13 +31,29 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
             continue
         marks = [_mark(document, sentence, out[i], out, run) for i in run]
         told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))
-        if sum(bool(mark) for mark in marks) < len(run) - 1 and not (told and len(run) >= 3):
+        told = (told and len(run) >= 3) or _moving(document, sentence, [out[i] for i in run])
+        if sum(bool(mark) for mark in marks) < len(run) - 1 and not told:
             continue
         first = (marks[0] == "now" and marks[-1] != "now") or (len(run) == 2 and marks[0] == "" and marks[-1] == "then")
         newest = run[0] if first else run[-1]
         for position in run:
             out[position] = replace(out[position], old=position != newest, series=out[run[0]].token)
     return out
+
+
+def _moving(document: Document, sentence: Sentence, run: list[Measured]) -> bool:
+    """Tell whether numbers stand in one plain list beside a word of movement ("climbed 2.4, 3.1, 4.0")."""
+    marks = ",，、;；"
+    plain = all(
+        all(
+            t.raw in marks or t.key in ("and", "和") or t.kind in "n." or t.raw == "."
+            for t in document.tokens[a.token + 1 : b.token]
+        )
+        or b.token - a.token <= 4
+        for a, b in itertools.pairwise(run)
+    )
+    moves = [a for a in sentence.of("state") if a.kind in ("rising", "falling", "stable")]
+    return plain and bool(moves) and run[-1].token - run[0].token <= 5 * len(run)
 
 
 def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[Measured], run: list[int]) -> str:

@@ -356,6 +356,8 @@ def _across(document: Document, measured: list[Measured], known: set[str]) -> li
         latest[claim.concept] = claim
         if before is None or before.shape != claim.shape or not 0 < claim.sentence - before.sentence <= 2:
             continue
+        if found and claim.series >= 0 and found[-1].end is before and before.series == claim.series:
+            before = found.pop().start or before
         if not ((before.time or before.old) and (claim.time or claim.old)) or before.time == claim.time:
             continue
         start, end = (claim, before) if claim.old and not before.old else (before, claim)
@@ -402,13 +404,15 @@ def _ends(measured: list[Measured], concepts: tuple[str, ...], sentence: int) ->
 
 def _range_ends(document: Document, measured: list[Measured], status: StatusClaim) -> tuple[Measured, Measured] | None:
     """Read "68 to 72" or "between 12.6 and 12.5" beside a word of movement as its end points."""
-    for claim in measured:
+    mine = [c for c in measured if c.sentence == status.sentence and set(c.concepts) & set(status.concepts)]
+    between = [c for c in mine if c.role == "range" and c.shape == "one"]
+    if len(between) == 2 and direction(*between) == status.status:
+        return replace(between[0], old=True), between[1]
+    for claim in mine:
         if (
-            claim.sentence == status.sentence
-            and claim.shape == "range"
+            claim.shape == "range"
             and claim.role in ("range", "measured")
             and len(claim.values) == 2
-            and set(claim.concepts) & set(status.concepts)
             and any(document.tokens[i].key in SPANNING for i in range(max(0, claim.token - 1), claim.token + 3))
         ):
             ends = [replace(claim, shape="one", values=(value,), value=str(value)) for value in claim.values]

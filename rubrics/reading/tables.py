@@ -14,18 +14,25 @@ from .measure import Binder, fits, ids_of
 from .quantities import find_unit
 from .scope import Scopes
 from .status import STATUSES
+from .vertical import column_owner, labelled
 
 
 def read_row(
-    document: Document, number: int, sentence: Sentence, scopes: Scopes
+    document: Document, number: int, sentence: Sentence, scopes: Scopes, carried: Ann | None = None
 ) -> tuple[list[Measured], list[StatusClaim]]:
-    """Return the numbers and the states of one table row."""
+    """Return the numbers and the states of one table row; `carried` is the measurement named before the table."""
     owner = next((ann for ann in sentence.anns if Binder._owns(ann)), None)
     binder = Binder(document, number, sentence, scopes)
     values = []
     for plain in binder.quantities:
         head = _head(sentence, plain)
-        ann = _with_unit(plain, head, sentence, owner)
+        column = column_owner(plain, head, carried) if owner is None else None
+        ann = _with_unit(plain, head, sentence, owner or column)
+        if column is not None:
+            down = binder._claim(ann, ann.value, column)
+            if down is not None:
+                values.append(labelled(document, sentence, down))
+            continue
         first = ann.start < sentence.row[0][2] if sentence.row else False
         claim = (
             binder._claim(ann, ann.value, owner)
@@ -43,11 +50,18 @@ def read_row(
             claim = replace(claim, role="bound")
         values.append(claim)
     measured = [index for index, claim in enumerate(values) if claim.role == "measured"]
-    if len(measured) > 1 and owner is not None:
+    if len(measured) > 1 and owner is not None:  # columns are dates
         for index in measured[:-1]:
             values[index] = replace(values[index], old=True, series=values[measured[0]].token)
         values[measured[-1]] = replace(values[measured[-1]], series=values[measured[0]].token)
-    states = []
+    return values, _states(document, number, sentence, scopes, owner)
+
+
+def _states(
+    document: Document, number: int, sentence: Sentence, scopes: Scopes, owner: Ann | None
+) -> list[StatusClaim]:
+    """Return the states that a row's cells call its concept."""
+    states: list[StatusClaim] = []
     if owner is not None:
         ids = ids_of(owner)
         for ann in sentence.anns:
@@ -68,7 +82,7 @@ def read_row(
                         number,
                     )
                 )
-    return values, states
+    return states
 
 
 def _with_unit(ann: Ann, head: str, sentence: Sentence, owner: Ann | None) -> Ann:
