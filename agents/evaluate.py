@@ -131,10 +131,6 @@ def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
     if plan.judge is None or not judged:
         return
     plan.judge.allow(session.licence for session in sessions)
-    if plan.history == "gold":
-        raise UsageError(
-            "with --history gold the dialogue keeps no answer of the agent's: its answers cannot be judged"
-        )
 
 
 def _open_store(plan: EvaluationPlan) -> ChartStore:

@@ -69,8 +69,8 @@ class Episode:
     """
 
     __slots__ = (
-        "_actions", "_calls", "_calls_total", "_context", "_events", "_files", "_judged", "_last",
-        "_replies", "_retrieved", "_scores", "_start", "_truncated", "_turn", "_used", "_writes", "chart",
+        "_actions", "_aside", "_calls", "_calls_total", "_context", "_events", "_files", "_judged", "_last",
+        "_opened", "_replies", "_retrieved", "_scores", "_start", "_truncated", "_turn", "_used", "_writes", "chart",
         "session", "settings",
     )  # fmt: skip
 
@@ -94,7 +94,9 @@ class Episode:
         check_settings(session, chart, self.settings)
         self._context = opening_context(session, chart, self.settings)
         self._judged = judged
-        self._events: list[Event] = []
+        self._events: list[Event] = []  # what the conversation shows
+        self._aside: tuple[Event, ...] = ()  # what the agent did in turns that the conversation shows as gold's
+        self._opened = 0  # where in `_events` the turns begin that are shown as they were played
         self._retrieved: dict[str, None] = {}
         self._replies: tuple[ReplyRecord, ...] = ()
         self._scores: tuple[TurnScore, ...] = ()
@@ -290,7 +292,7 @@ class Episode:
     @property
     def trajectory(self) -> dict[str, Any]:
         """Everything that happened, JSON-able and enough to replay: settings, events, scores, hashes."""
-        return trajectory_of(self, self._events)
+        return trajectory_of(self, (*self._aside, *self._events[self._opened :]))
 
     @property
     def trajectory_hash(self) -> str:
@@ -383,5 +385,7 @@ class Episode:
             replay.call(call.tool, call.arguments)
         answer = gold.answers[0].get(self.settings.language)
         replay._events.append(AnswerEvent(self._turn, answer, False))
+        self._aside += tuple(self._events[self._opened :])
         self._context, self._events = replay._context, replay._events
+        self._opened = len(self._events)
         self._retrieved, self._replies, self._calls_total = replay._retrieved, replay._replies, replay._calls_total

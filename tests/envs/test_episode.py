@@ -275,6 +275,21 @@ def test_gold_history_goes_on_from_gold(session: Session, chart: Chart) -> None:
     assert episode.turn == 1
 
 
+def test_a_trajectory_under_gold_history_keeps_what_the_agent_did(session: Session, chart: Chart) -> None:
+    episode = Episode(session, chart, history="gold")
+    while not episode.done:
+        if episode.turn == 1:
+            episode.call("Patient.read", {"subject_id": session.chart.patient})
+        episode.answer(f"An answer of my own to question {episode.turn}.")
+    events = episode.trajectory["events"]
+    assert [one["text"] for one in events if one["event"] == "answer"] == [
+        f"An answer of my own to question {turn}." for turn in range(len(session.turns))
+    ]
+    assert [one["turn"] for one in events if one["event"] == "call"] == [1]
+    again = replay(session, chart, episode.trajectory)
+    assert again.scores == episode.scores and again.trajectory_hash == episode.trajectory_hash
+
+
 def test_gold_history_is_refused_for_evaluation_sessions(session: Session, chart: Chart) -> None:
     held = session.model_copy(update={"use": "evaluation"})
     with pytest.raises(UsageError, match="evaluation"):
