@@ -6,6 +6,7 @@ business. The model's packages go into an environment of their own; where they c
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
