@@ -14,8 +14,9 @@ from .document import Ann, Document, Sentence
 from .measure import Binder
 from .mentions import read_mentions
 from .scope import Scopes
-from .status import StateReader, trends_of
+from .status import StateReader
 from .tables import read_row
+from .trends import trends_of
 from .vertical import dated_line, labelled, run_down
 
 YES = words("reading.yes")
