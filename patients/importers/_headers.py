@@ -53,6 +53,10 @@ def read_header(source: SourceFile, spec: TableSpec) -> Header:
     absent = [name for name in spec.columns if name not in columns]
     if absent:
         messages.append(f"`{source.label}`: no column {', '.join(f'`{name}`' for name in absent)}; read as empty.")
+    unknown = [name for name in columns if name not in spec.columns and name not in spec.not_carried]
+    if unknown:
+        named = ", ".join(f"`{name}`" if name else "without a name" for name in unknown)
+        messages.append(f"`{source.label}`: unknown column {named}; not read.")
     return Header(columns, tuple(messages))
 
 

@@ -108,6 +108,23 @@ def _measured(text: str | None, measured: str, comment: str | None, tally: Tally
     return Value(number=measured, note=f"Charted as {text}." + (f" {comment}" if comment else ""))
 
 
+def read_bounds(low: str | None, high: str | None, tally: Tally) -> tuple[str | None, str | None, str | None]:
+    """Return the bounds of a reference range as numbers, and the range in words where a bound is no number.
+
+    Examples:
+        >>> read_bounds("3.5", "5.0", Tally("labevents")), read_bounds(">=60", None, Tally("labevents"))
+        (('3.5', '5.0', None), (None, None, '>=60'))
+    """
+    lowest, highest = number(low), number(high)
+    sides = [text for text in (clean(low), clean(high)) if text is not None]
+    if all(text == MASKED or number(text) is not None for text in sides):
+        if MASKED in sides:
+            tally.note("a bound of the reference range is `___` (de-identified); not carried")
+        return lowest, highest, None
+    tally.note("a bound of the reference range is not a number; the range is kept as its text too")
+    return lowest, highest, " - ".join(dict.fromkeys(text for text in sides if text != MASKED))
+
+
 def interpret(value: Value, low: str | None, high: str | None, flag: str | None) -> str | None:
     """Return H, L or N from both bounds, else A where the source flags the result.
 

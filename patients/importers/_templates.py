@@ -38,7 +38,7 @@ from wardround.patients.rows import compact_row
 from wardround.patients.slotted import WIDTH, Slotted
 from wardround.patients.times import DAY, NEVER, SECOND, Instant, parse_instant
 
-from ._values import end_of_day, moment
+from ._values import YEARS, end_of_day, moment
 
 Values = Sequence[str | None]
 Make = Callable[[Values], Resource]
@@ -66,7 +66,7 @@ def full_time(text: str) -> tuple[bytes, Instant] | None:
     As `_values.moment`, which is asked wherever the text is not exactly `YYYY-MM-DD HH:MM:SS`.
     """
     try:
-        if _FULL.fullmatch(text):
+        if _FULL.fullmatch(text) and int(text[:4]) in YEARS:
             day = date.fromisoformat(text[:10]).toordinal() - _EPOCH
             clock = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:])
             return f"{text[:10]}T{text[11:]}Z".encode(), day * DAY + clock * SECOND

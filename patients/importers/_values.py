@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,6 +19,9 @@ _RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)", re.ASCII)
 
 _DIGITS = 18
 """Digits before the point, and greatest power of ten, of a number: a 64-bit integer holds them."""
+
+YEARS = range(1900, 2301)
+"""Years that a time of MIMIC-IV can lie in: its dates are 2100 to 2215, births reach back by a life."""
 
 MASKED = "___"
 """What MIMIC writes in place of text it de-identified."""
@@ -47,7 +49,7 @@ def moment(text: str | None) -> Moment | None:
         None for an empty cell.
 
     Raises:
-        ValueError: Not such a time (a spreadsheet's `7/31/2142 1:54`), or no such day.
+        ValueError: Not such a time (a spreadsheet's `7/31/2142 1:54`), no such day, or a year outside `YEARS`.
     """
     if text is None or not (text := text.strip()):
         return None
@@ -55,6 +57,8 @@ def moment(text: str | None) -> Moment | None:
     if match is None:
         raise ValueError(f"`{text}` is not a time (expected YYYY-MM-DD HH:MM:SS)")
     day, hour, minute, second = match.groups()
+    if int(day[:4]) not in YEARS:
+        raise ValueError(f"`{text}` is not a time (a year from {YEARS[0]} to {YEARS[-1]} expected)")
     start = parse_instant(day if hour is None else f"{day}T{hour}:{minute}:{second}Z")
     if hour is None:
         return Moment(day, start, end_of_day(start))
@@ -143,9 +147,9 @@ def whole(text: str | None) -> int | None:
 
 
 def year_of(text: str | None) -> int | None:
-    """Read a year between 1 and 9999, else None."""
+    """Read a year of `YEARS`, else None."""
     value = whole(text)
-    return value if value is not None and date.min.year <= value <= date.max.year else None
+    return value if value is not None and value in YEARS else None
 
 
 NDC_DIGITS = 11

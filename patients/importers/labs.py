@@ -12,11 +12,11 @@ from wardround.patients.slotted import Sheaf, Slotted
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
-from ._lab_values import Value, interpret, lab_name, loinc_of, read_value, unit_of
+from ._lab_values import Value, interpret, lab_name, loinc_of, read_bounds, read_value, unit_of
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._templates import Make, Shelf, Values, day_end, full_time, plain_number, stand_in_number
-from ._values import clean, end_of_day, moment, number, whole
+from ._values import clean, end_of_day, moment, whole
 from .report import Tally
 
 LAB_EVENTS = TableSpec(
@@ -65,6 +65,8 @@ class Shape(NamedTuple):
     unit: str | None
     low: str | None
     high: str | None
+    range_words: str | None
+    """The range as written, where a bound is no number."""
     mark: str | None
     """Code of the interpretation."""
     value: Value
@@ -184,10 +186,10 @@ class Labs:
         account = Tally("labevents")
         if str(item) not in self._labels:
             account.note("itemid is not in d_labitems; named by its number")
-        lowest, highest = number(low), number(high)
+        lowest, highest, said = read_bounds(low, high, account)
         value = read_value(text, figure, comment, account)
         mark = interpret(value, lowest, highest, clean(flag))
-        shape = Shape(str(item), unit, lowest, highest, mark, value._replace(number=None))
+        shape = Shape(str(item), unit, lowest, highest, said, mark, value._replace(number=None))
         if len(self._readings) >= READINGS:
             self._readings.clear()
         reading = self._readings[cells] = Reading(shape, value.number, tuple(account.notes.elements()))
@@ -261,12 +263,7 @@ class Labs:
             resource["interpretation"] = _FLAGS[shape.mark]
         if value.note is not None:
             resource["note"] = [{"text": value.note}]
-        limits = {}
-        if shape.low is not None:
-            limits["low"] = _quantity(shape.low, None, unit)
-        if shape.high is not None:
-            limits["high"] = _quantity(shape.high, None, unit)
-        if limits:
+        if limits := _limits(shape, unit):
             resource["referenceRange"] = [limits]
         if specimen is not None or item.fluid is not None:
             resource["specimen"] = _specimen(specimen, item.fluid)
@@ -302,6 +299,17 @@ def _quantity(value: str, comparator: str | None, unit: Resource) -> Resource:
     if comparator is not None:
         out["comparator"] = comparator
     return out | unit
+
+
+def _limits(shape: Shape, unit: Resource) -> Resource:
+    out: Resource = {}
+    if shape.low is not None:
+        out["low"] = _quantity(shape.low, None, unit)
+    if shape.high is not None:
+        out["high"] = _quantity(shape.high, None, unit)
+    if shape.range_words is not None:
+        out["text"] = shape.range_words
+    return out
 
 
 def _specimen(specimen: str | None, fluid: str | None) -> Resource:

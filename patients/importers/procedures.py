@@ -40,7 +40,13 @@ EVENTS = TableSpec(
         "isopenbag", "continueinnextdept", "originalamount", "originalrate",
     ),
 )  # fmt: skip
-ITEMS = TableSpec("d_items", ("itemid", "label", "linksto", "category"), frozenset({"itemid", "label"}), keyed=False)
+ITEMS = TableSpec(
+    "d_items",
+    ("itemid", "label", "linksto", "category"),
+    frozenset({"itemid", "label"}),
+    not_carried=("abbreviation", "unitname", "param_type", "lownormalvalue", "highnormalvalue"),
+    keyed=False,
+)
 _PATTERNS = {"9": re.compile(r"[0-9]{3,4}", re.ASCII), "10": re.compile(r"[0-9A-HJ-NP-Z]{7}", re.ASCII)}
 
 

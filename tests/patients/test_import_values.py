@@ -57,6 +57,9 @@ def test_other_times_are_refused(text: str) -> None:
 
 @given(st.datetimes().map(lambda at: at.strftime("%Y-%m-%d %H:%M:%S").rjust(19, "0")))
 def test_the_short_way_reads_times_as_the_long_way(text: str) -> None:
+    if int(text[:4]) not in values.YEARS:
+        assert _templates.full_time(text) is None
+        return
     long = values.moment(text)
     assert long is not None
     assert _templates.full_time(text) == (long.text.encode(), long.start)
