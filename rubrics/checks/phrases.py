@@ -8,6 +8,7 @@ from functools import lru_cache
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
 from wardround.rubrics.reading.annotate import State, implied_by
 from wardround.rubrics.reading.cues import words as word_list
+from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.reading.status import side_of
 
 from .advice import CLOSE
@@ -41,6 +42,7 @@ def parse(text: str) -> Phrase:
     document = reading.document
     covered = [False] * len(document.tokens)
     names: list[tuple[str, ...]] = []
+    acted: list[tuple[str, ...]] = []
     events: set[str] = set()
     negated = False
     for sentence in document.sentences:
@@ -53,10 +55,12 @@ def parse(text: str) -> Phrase:
                     for a in sentence.of("event")
                 ):
                     names.append(ann.value.ids)
+                else:
+                    acted.append(ann.value.ids)
             elif ann.layer == "implied" and isinstance(ann.value, State):
                 names.append((ann.value.mention or ann.value.concept,))
             elif ann.layer == "event":
-                events.add(ann.kind)
+                events.update(_events_of(sentence, ann))
             elif ann.layer == "modifier" and ann.kind == "neg":
                 negated = True
             elif ann.layer not in ("quantity", "time", "act", "state"):
@@ -67,10 +71,18 @@ def parse(text: str) -> Phrase:
     states = tuple(s for s in reading.states if not s.implied)
     values = tuple(v for v in reading.values)
     words = _rest(reading, covered)
+    if not (names or acts or values or states or words):
+        names = acted  # "forgetting" is a reason by itself
     if not (names or acts or values or states or events or words):
         words = _rest(reading, [False] * len(covered))  # "falls" is a word of movement too
     bare = () if acts else tuple(dict.fromkeys(a.act for a in reading.advice if not a.targets))[:1]
     return Phrase(_distinct(names), acts, bare, values, states, frozenset(events), negated, tuple(words))
+
+
+def _events_of(sentence: Sentence, ann: Ann) -> frozenset[str]:
+    """Return the event a word tells; a fear that is part of a name ("担心副作用" as a whole is a finding) is none."""
+    inside = any(c.start <= ann.start and ann.end <= c.end for c in sentence.anns if c.layer == "concept")
+    return frozenset() if ann.kind == "fear" and inside else frozenset((ann.kind,))
 
 
 def _rest(reading: Reading, covered: list[bool]) -> list[str]:
@@ -105,6 +117,13 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
             and is_a(other.targets, act.targets)
         ):
             return False
+    if "fear" in phrase.events and not any(
+        ann.kind == "fear" and _inside(ann.start, spans)
+        for sentence in reading.document.sentences
+        if _overlaps(sentence, spans)
+        for ann in sentence.of("event")
+    ):
+        return False
     for kind in phrase.bare:
         if not any(
             _inside(a.token, spans) and a.act in CLOSE.get(kind, (kind,)) and (loose or a.advised)
@@ -140,6 +159,10 @@ def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int,
 
 def _inside(token: int, spans: list[tuple[int, int]]) -> bool:
     return any(start <= token < end for start, end in spans)
+
+
+def _overlaps(sentence: Sentence, spans: list[tuple[int, int]]) -> bool:
+    return any(start < sentence.end and sentence.start < end for start, end in spans)
 
 
 def _valued(wanted: Measured, reading: Reading, spans: list[tuple[int, int]]) -> bool:

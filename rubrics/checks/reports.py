@@ -17,6 +17,8 @@ from .phrases import Phrase, found, parse, words_found
 Spans = list[tuple[int, int]]
 GUESSES = tuple(sorted(words("reports.guesses")))
 REFUSALS = words("reports.refusals")
+SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "want": ("want",), "fear": ("fear",)}
+"""Events of a check's phrase and those that say as much: who ran out of a drug missed it, and does not take it."""
 QUOTES = "\"'”“"
 
 
@@ -144,10 +146,10 @@ def _goes_on(reading: Reading, number: int, sentence: Sentence) -> bool:
 def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
     if not _core(concept, reading, spans, polarity):
         return False
-    for event in concept.events & {"stop", "miss", "want"}:
+    for event in sorted(concept.events & set(SAID)):
         if not _event(event, concept, reading, spans):
             return False
-    if "take" in concept.events and not concept.events & {"stop", "miss"}:
+    if "take" in concept.events and not concept.events & {"stop", "miss", "lack"}:
         return polarity == "absent" or not _stopped_only(concept, reading, spans)
     return True
 
@@ -163,7 +165,7 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
         if polarity == "absent":
             refused = _refused(reading, spans)
             hits = [n for n in hits if n.flags.negated or n.polarity == "absent" or refused]
-        elif not concept.negated and not concept.events & {"stop", "miss"}:
+        elif not concept.negated and not concept.events & {"stop", "miss", "lack"}:
             hits = [n for n in hits if n.polarity == "present" or not (n.flags.negated or n.polarity == "absent")]
         if not hits:
             return False
@@ -187,7 +189,7 @@ def _refused(reading: Reading, spans: Spans) -> bool:
 def _event(event: str, concept: Phrase, reading: Reading, spans: Spans) -> bool:
     """Tell whether the event's words stand in the spans."""
     document = reading.document
-    kinds = {"stop": ("stop",), "miss": ("miss",), "want": ("want",)}[event]
+    kinds = SAID[event]
     for start, end in spans:
         sentence = document.sentence_of(start)
         if any(ann.kind in kinds for ann in sentence.within(start, end, "event")):

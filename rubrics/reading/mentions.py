@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from .annotate import Named, State
@@ -10,6 +11,8 @@ from .document import Document, Sentence
 from .scope import Scopes
 
 NAMES = frozenset(("condition", "finding", "drug", "drug_class", "procedure", "service", "lab", "vital"))
+
+DENIED = frozenset((verb, "not") for verb in ("is", "are", "was", "were"))
 
 
 def read_mentions(document: Document, number: int, sentence: Sentence, scopes: Scopes) -> list[MentionClaim]:
@@ -21,6 +24,9 @@ def read_mentions(document: Document, number: int, sentence: Sentence, scopes: S
             ids, kind, said = value.ids, _kind(value), "present"
         elif ann.layer == "implied" and isinstance(ann.value, State) and ann.value.mention:
             ids, kind, said = (ann.value.mention,), "finding", ann.value.polarity
+            keys = [token.key for token in document.tokens[ann.start : ann.end]]
+            if said == "present" and any(pair in DENIED for pair in itertools.pairwise(keys)):
+                said = "absent"  # "legs are not swollen", the denial in the gap of the wording
         else:
             continue
         flags = scopes.flags(ann.start, ann.end)
