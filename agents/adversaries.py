@@ -124,6 +124,34 @@ class RowPaster(Policy):
         return "\n".join(orjson.dumps(row).decode() for row in self.rows(view))
 
 
+class RowPrinter(Policy):
+    """Pastes the first row of every search as Python prints it, which is no JSON."""
+
+    name: ClassVar[str] = "row_printer"
+
+    def say(self, view: EpisodeView) -> str:
+        """Return the rows as lists and tuples."""
+        rows = self.rows(view)
+        return "\n".join(repr(tuple(row)) if number % 2 else repr(row) for number, row in enumerate(rows))
+
+
+class EveryAccount(Policy):
+    """Asks the patient, and reports every reply that there could have been."""
+
+    name: ClassVar[str] = "every_account"
+
+    def say(self, view: EpisodeView) -> str:
+        """Return every account of the drug named last."""
+        drug = (self.drugs or ["the medicine"])[-1]
+        if view.language == "zh":
+            return f"患者说按医嘱服用{drug}。患者说停用了{drug}，因为恶心。患者说漏服{drug}，因为费用。"
+        return (
+            f"The patient says they take {drug} as prescribed. The patient says they stopped {drug} because of nausea. "
+            f"The patient says they take less {drug} than prescribed because of cost. The patient says they missed "
+            f"doses of {drug}. Continue {drug} but reduce the dose."
+        )
+
+
 class EveryStatus(Policy):
     """Calls what was asked for everything that it could be."""
 
@@ -274,7 +302,7 @@ class OtherTurn:
 
 
 ADVERSARIES = (
-    BaseRate, ChartCopier, Contradictor, Enumerator, EveryStatus, FixedOrder, FixedPanel, FullMarks, OtherTurn,
-    RowPaster, SelfEvidence,
+    BaseRate, ChartCopier, Contradictor, Enumerator, EveryAccount, EveryStatus, FixedOrder, FixedPanel, FullMarks,
+    OtherTurn, RowPaster, RowPrinter, SelfEvidence,
 )  # fmt: skip
 """Every adversary, in the order of its name."""

@@ -24,8 +24,8 @@ GAMES = tuple(one.name for one in ADVERSARIES)
 GAMED = 60
 LIMITS = {
     "blind": 0.15, "stuffer": 0.10, "chart_copier": 0.10, "contradictor": 0.10, "enumerator": 0.10,
-    "every_status": 0.10, "fixed_panel": 0.10, "full_marks": 0.10, "other_turn": 0.10, "row_paster": 0.10,
-    "self_evidence": 0.10,
+    "every_account": 0.10, "every_status": 0.10, "fixed_panel": 0.10, "full_marks": 0.10, "other_turn": 0.10,
+    "row_paster": 0.10, "row_printer": 0.10, "self_evidence": 0.10,
 }  # fmt: skip
 """The most such an agent may earn on average; `base_rate` and `fixed_order` are shown without a limit."""
 ENOUGH = 20

@@ -18,7 +18,7 @@ _MENTIONS = frozenset({"condition", "finding"})
 
 
 Clash = tuple[str, str, str]
-"""(kind of claim, concept, what contradicts what); kinds: value, status, act, mention."""
+"""(kind of claim, concept, what contradicts what); kinds: value, status, act, mention, threshold."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,7 @@ def _clashes(
                 if clash(one, other):
                     yield kind, concept, f"both {one} and {other}"
     yield from _both_polarities(claim for claim in named if claim.kind in _MENTIONS)
+    yield from _both_sides(claim for claim in reading.values if claim.role == "bound")
 
 
 def _two_at_once(claims: list[Measured]) -> Iterator[str]:
@@ -100,6 +101,20 @@ def _two_at_once(claims: list[Measured]) -> Iterator[str]:
     for one, other in combinations(claims, 2):
         if one.time and one.time == other.time and one.unit == other.unit and not same_value(one.values, other.values):
             yield f"both {one.value} and {other.value} ({one.time})"
+
+
+def _both_sides(bounds: Iterable[Measured]) -> Iterator[Clash]:
+    """Yield concepts placed above one bound and below another that is no higher; "not above" is below."""
+    sides: dict[tuple[str, str], tuple[list[Decimal], list[Decimal]]] = {}
+    for claim in bounds:
+        flags = claim.flags
+        if claim.shape != "one" or not claim.comparator or not flags.claimed or flags.past or flags.future:
+            continue
+        above, below = sides.setdefault((claim.concept, claim.unit), ([], []))
+        (above if (claim.comparator == "above") != flags.negated else below).append(claim.values[0])
+    for (concept, _), (above, below) in sides.items():
+        if above and below and max(above) >= min(below):
+            yield "threshold", concept, f"both above {max(above)} and below {min(below)}"
 
 
 def _distinct(claims: list[Measured]) -> tuple[Measured, ...]:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from wardround.rubrics.checks.amounts import same_amount
 from wardround.rubrics.reading import Measured, Reading, read
 
+from .accounts import clashing_accounts
 from .claims import Claims, Clash, claims_of, concept_key, is_drug
 from .evidence import Evidence
 from .limits import FamilyLimits, limits
@@ -44,6 +45,8 @@ class Gold:
     mentions: int = 0
     drugs: int = 0
     clashes: frozenset[Clash] = frozenset()
+    advised: frozenset[tuple[str, str]] = frozenset()
+    """(act, target) of the gold answers."""
 
 
 @dataclass
@@ -77,6 +80,7 @@ def void_items(spec: TurnSpec, reading: Reading, evidence: Evidence, notes: list
     voids = find_voids(claims, gold, allowed, evidence)
     if spec.task in allowed.lookups and not gold.acts:
         _void_advice(claims, voids)
+    _void_accounts(spec, reading, voids)
     notes.extend(voids.notes)
     if not voids.notes:
         return {}
@@ -90,6 +94,16 @@ def _void_advice(claims: Claims, voids: Voids) -> None:
     if advised:
         for kind in ("value", "status", "mention", "drug"):
             voids.kinds.setdefault(kind, f"unasked: advice on `{advised[0]}` where a fact was asked for")
+
+
+def _void_accounts(spec: TurnSpec, reading: Reading, voids: Voids) -> None:
+    """Several accounts of one drug in the patient's mouth are none."""
+    for item in spec.rubric:
+        for check in _flat(item.check):
+            if isinstance(check, ReportsCheck):
+                clash = clashing_accounts(check.concept, reading, spec.gold_answers)
+                if clash is not None:
+                    voids.concepts.setdefault(("account", concept_key(check.concept)), clash)
 
 
 def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits, evidence: Evidence) -> Voids:
@@ -112,6 +126,10 @@ def find_voids(claims: Claims, gold: Gold, allowed: FamilyLimits, evidence: Evid
     clashes = sorted(claims.clashes - gold.clashes)
     for kind, concept, what in clashes:
         voids.concepts.setdefault((kind, concept), f"hedging: {kind} of `{concept}`: {what}")
+    for act, target in sorted(claims.acts):
+        more = [one for one, less in sorted(limits().act_precedence) if less == act and (one, target) in claims.acts]
+        if more and not {(act, target), (more[0], target)} <= gold.advised:
+            voids.concepts.setdefault((f"act {act}", target), f"hedging: {more[0]} `{target}` is not {act}")
     # Two statuses may be a slip; three clashes (high, low and normal) call a value everything it can be called, and
     # then the value itself has not been read to the physician either.
     for concept, n in Counter(concept for kind, concept, _ in clashes if kind == "status").items():
@@ -144,15 +162,19 @@ def _rests_on(check: Check, voids: Voids) -> str | None:
         if isinstance(check, AnyOf) and not all(reasons):
             return None
         return next((reason for reason in reasons if reason), None)
-    if isinstance(check, ValueCheck | ThresholdCheck):
+    if isinstance(check, ValueCheck):
         return voids.reason("value", check.concept)
+    if isinstance(check, ThresholdCheck):
+        return voids.reason("value", check.concept) or voids.reason("threshold", check.concept)
     if isinstance(check, TrendCheck):
         return voids.kinds.get("value") or voids.reason("status", check.concept)
     if isinstance(check, StatusCheck):
         return voids.reason("status", check.concept)
     if isinstance(check, AdviceCheck):
-        return voids.reason("act", _target(check.target))
+        return voids.reason("act", _target(check.target)) or voids.reason(f"act {check.act}", _target(check.target))
     if isinstance(check, MentionCheck | ReportsCheck):
+        if (clash := voids.reason("account", check.concept)) is not None and isinstance(check, ReportsCheck):
+            return clash
         return voids.reason("drug" if is_drug(check.concept) else "mention", check.concept)
     return None
 
@@ -182,6 +204,7 @@ def gold_of(spec: TurnSpec) -> Gold:
         mentions=max(gold.mentions for gold in found),
         drugs=max(gold.drugs for gold in found),
         clashes=frozenset(clash for gold in found for clash in gold.clashes),
+        advised=frozenset(act for gold in found for act in gold.advised),
     )
 
 
@@ -199,6 +222,7 @@ def _read_gold(text: str, language: str) -> Gold:
         mentions=len(claims.mentions),
         drugs=len(claims.drugs),
         clashes=claims.clashes,
+        advised=claims.acts,
     )
 
 

@@ -31,6 +31,22 @@ class FamilyLimits(BaseModel):
     """Arguments that may be longer (note bodies, files)."""
 
 
+class Account(BaseModel):
+    """Something a patient may say of taking a drug."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    concepts: tuple[str, ...] = Field(min_length=1)
+    """As `reports` checks name it, `{drug}` standing for the drug; the first, narrowest one says whether it is told."""
+    event: str
+    """Kind of event of the reader's that must stand, not denied."""
+    near: tuple[str, ...]
+    """Words of which one must stand beside the event; empty: none."""
+    contradicted_by: tuple[str, ...]
+    """Names of the accounts beside which this one does not count."""
+
+
 class Limits(BaseModel):
     """The whole file."""
 
@@ -41,6 +57,13 @@ class Limits(BaseModel):
     families: dict[str, FamilyLimits]
     status_conflicts: frozenset[tuple[Status, Status]]
     act_conflicts: frozenset[tuple[Act, Act]]
+    act_precedence: frozenset[tuple[Act, Act]]
+    """Pairs of which only the first counts where both are advised on one target ("continue, but reduce the dose")."""
+    accounts: tuple[Account, ...]
+    accounts_at_once: int = Field(ge=1)
+    """How many accounts of one drug an answer may give before none of them counts."""
+    lookalikes: dict[str, str]
+    """Letter of another alphabet → the Latin letter it looks like."""
 
     def of(self, family: str) -> FamilyLimits:
         """Return the limits of a family; a family without an entry takes the default ones."""

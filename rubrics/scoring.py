@@ -16,6 +16,7 @@ from .judge import JudgeRequest, JudgeVerdict, judges_in
 from .judge_book import speaks_to_judge
 from .judge_request import actions_text, judge_request
 from .limits import limits
+from .lookalikes import plain_letters
 from .pasted import blank_json
 from .rubric import Check, Item, JudgeCheck, TurnScore, TurnSpec, Verdict
 from .validation import PLAN_ITEM, is_guard
@@ -88,7 +89,8 @@ def score(
 
 def read_answer(spec: TurnSpec, answer: str, language: str) -> Reading:
     """Read an answer as the turn's form wants it read."""
-    return read(answer if spec.answer_format == "json" else blank_json(answer), language)
+    shown = plain_letters(answer)
+    return read(shown if spec.answer_format == "json" else blank_json(shown), language)
 
 
 def judge_items(
