@@ -27,16 +27,33 @@ class NoDictionary:
         raise AssertionError(f"`{table}` is not read here")
 
 
+def content(row: Row) -> tuple[str, ...]:
+    """Return all cells of a row, an empty one as an empty text: equal for rows that say the same."""
+    return tuple("" if cell is None else str(cell).strip() for cell in row[2:])
+
+
 class Cells:
     """The cells of a row by name, without outer blanks."""
 
-    __slots__ = ("_cells", "_place", "number")
+    __slots__ = ("_cells", "_place", "number", "turn")
 
     def __init__(self, place: dict[str, int], row: Row) -> None:
         self._place = place
         self._cells = row
         self.number: int = row[0]
         """The row's number in reading order."""
+        self.turn = 1
+        """Which of the rows with its key this is, in the order in which they became known."""
+
+    @property
+    def suffix(self) -> str:
+        """End of an id that is made of the key: nothing for the first row of a key, `-2` for the second."""
+        return "" if self.turn == 1 else f"-{self.turn}"
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """All cells, an empty one as an empty text: equal for rows that say the same."""
+        return content(self._cells)
 
     def __getitem__(self, name: str) -> str | None:
         return clean(self._cells[self._place[name]])
@@ -61,6 +78,11 @@ def cells_of(spec: TableSpec, rows: list[Row]) -> Iterator[Cells]:
         yield Cells(place, row)
 
 
+TWICE = "the row stands twice; one is kept"
+"""What the account says of a row that says the same as another."""
+KEY_TWICE = "the row's key stands twice with other cells; the row that was known first is kept"
+
+
 def sound(
     spec: TableSpec,
     rows: list[Row],
@@ -69,30 +91,60 @@ def sound(
     times: tuple[str, ...],
     key: Callable[[Cells], tuple[str, ...] | None],
     wrong_key: str,
+    twins: bool = False,
+    known: Callable[[Cells], Instant] | None = None,
 ) -> list[tuple[tuple[str, ...], Cells]]:
     """Return the rows that can be placed, by key; refuse those whose times or key cannot be read, and repeats.
+
+    Nothing depends on the order of the rows. Of rows that say the same one is kept. Rows of one key that say other
+    things are ordered by when they became known, then by their cells: a row must not change what came before it.
 
     Args:
         spec: The table.
         rows: The patient's rows.
         tally: The table's account.
         times: Columns that hold a time or nothing.
-        key: Names a row; None where it cannot be named.
+        key: Names a row; None where it cannot be named. Asked only where `times` hold times.
         wrong_key: The reason given then.
+        twins: Whether rows of one key that say other things are facts of their own (`Cells.turn`, `Cells.suffix`); else
+            the first of them is kept.
+        known: When a row became known; None: at its store time, else at the end of its chart day, and in tables without
+            a store time at the first of `times` that it has.
     """
-    found: dict[tuple[str, ...], Cells] = {}
+    found: dict[tuple[str, ...], dict[tuple[str, ...], Cells]] = {}
     for cells in cells_of(spec, rows):
         bad = next((name for name in times if not _is_time(cells[name])), None)
-        name = key(cells)
+        name = key(cells) if bad is None else None
         if bad is not None:
             tally.refuse(f"{bad} is not a time", cells.number)
         elif name is None:
             tally.refuse(wrong_key, cells.number)
-        elif name in found:
-            tally.refuse("the row's key stands twice; the first row is kept", cells.number)
+        elif cells.content in (same := found.setdefault(name, {})):
+            tally.refuse(TWICE, cells.number)
         else:
-            found[name] = cells
-    return sorted(found.items(), key=lambda item: tuple((len(part), part) for part in item[0]))
+            same[cells.content] = cells
+    placed: list[tuple[tuple[str, ...], Cells]] = []
+    for name, same in sorted(found.items(), key=lambda item: tuple((len(part), part) for part in item[0])):
+        group = list(same.values())
+        if len(group) > 1:
+            group.sort(key=lambda cells: (known(cells) if known else _known_from(cells, times), cells.content))
+        for turn, cells in enumerate(group, 1):
+            if turn > 1 and not twins:
+                tally.refuse(KEY_TWICE, cells.number)
+                continue
+            cells.turn = turn
+            placed.append((name, cells))
+    return placed
+
+
+def _known_from(cells: Cells, times: tuple[str, ...]) -> Instant:
+    at = next((found for name in times if (found := cells.time(name)) is not None), None)
+    if "storetime" not in times:
+        return NEVER if at is None else at.known
+    stored = cells.time("storetime")
+    if stored is not None:
+        return stored.known
+    return NEVER if at is None else end_of_day(at.start)
 
 
 def _is_time(text: str | None) -> bool:
@@ -101,6 +153,11 @@ def _is_time(text: str | None) -> bool:
     except ValueError:
         return False
     return True
+
+
+def digits_of(at: Moment) -> str:
+    """Return the digits of a time, for an id."""
+    return "".join(mark for mark in at.text if mark.isdigit())
 
 
 def id_key(*names: str) -> Callable[[Cells], tuple[str, ...] | None]:

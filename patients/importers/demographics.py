@@ -9,6 +9,7 @@ from wardround.patients.resource import ALWAYS, SITE, Resource, known_value
 from wardround.patients.times import SECOND, Instant
 
 from . import _vocabulary as words
+from ._facts import TWICE, content
 from ._mapper import Mapped, PatientContext, Rows, Stay, Tallies
 from ._tables import Row, TableSpec
 from ._values import Moment, clean, moment, whole, year_of
@@ -74,9 +75,11 @@ class Demographics:
         tally = tallies["admissions"]
         stays = self._admissions(rows.get("admissions", []), tally)
         patient.stays = {stay.hadm_id: stay for _, stay in stays}
-        person, *others = rows["patients"]
+        person, *others = sorted(rows["patients"], key=content)
         for row in others:
-            tallies["patients"].refuse("subject_id stands twice; the first row is kept", row[0])
+            same = content(row) == content(person)
+            reason = TWICE if same else "subject_id stands twice; the row that sorts first is kept"
+            tallies["patients"].refuse(reason, row[0])
         resource = _patient(patient, person, stays, tallies)
         if resource is None:
             patient.stays = {}
@@ -90,7 +93,7 @@ class Demographics:
         yield from _encounters(patient, stays, rows, tallies)
 
     def _admissions(self, rows: list[Row], tally: Tally) -> list[tuple[Row, Stay]]:
-        stays: dict[str, tuple[Row, Stay]] = {}
+        read: list[tuple[Row, Stay]] = []
         for row in rows:
             number = whole(row[3])
             try:
@@ -102,10 +105,15 @@ class Demographics:
             if number is None or admitted is None:
                 missing = "hadm_id is not a whole number" if number is None else "admittime is empty"
                 tally.refuse(missing, row[0])
-            elif str(number) in stays:
-                tally.refuse("hadm_id stands twice; the first row is kept", row[0])
             else:
-                stays[str(number)] = (row, Stay(str(number), admitted, discharged))
+                read.append((row, Stay(str(number), admitted, discharged)))
+        stays: dict[str, tuple[Row, Stay]] = {}
+        for row, stay in sorted(read, key=lambda one: (one[1].admitted.known, content(one[0]))):
+            if stay.hadm_id in stays:
+                same = content(row) == content(stays[stay.hadm_id][0])
+                tally.refuse(TWICE if same else "hadm_id stands twice; the earliest admission is kept", row[0])
+            else:
+                stays[stay.hadm_id] = (row, stay)
         return sorted(stays.values(), key=lambda one: (one[1].admitted.start, int(one[1].hadm_id)))
 
 

@@ -9,6 +9,7 @@ from wardround.patients.resource import Resource, tag_derived, with_rank
 from wardround.patients.times import NEVER
 
 from . import _vocabulary as words
+from ._facts import TWICE
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._titles import TitleBook
@@ -27,6 +28,8 @@ TITLES = TableSpec(
     frozenset({"icd_code", "icd_version", "long_title"}),
     keyed=False,
 )
+BOTH_VERSIONS = "icd_code stands with both ICD versions: nobody can say which is right"
+"""What the account says then."""
 CODE = re.compile(r"[A-Z0-9]{3,8}", re.ASCII)
 
 
@@ -47,7 +50,7 @@ class Diagnoses:
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Conditions by admission, rank and code."""
         tally = tallies["diagnoses_icd"]
-        found: dict[tuple[int, int, str], tuple[Row, str]] = {}
+        found: dict[tuple[int, int, str], list[tuple[str, int]]] = {}
         for row in rows.get("diagnoses_icd", []):
             number, _, _, hadm, sequence, code_text, version_text = row
             stay, rank, version = whole(hadm), whole(sequence), clean(version_text)
@@ -62,12 +65,15 @@ class Diagnoses:
                 tally.refuse("icd_code is not an ICD code of 3 to 8 letters and digits", number)
             elif fault := self._titles.fault(version, code, code_text or "", dot(code, version)):
                 tally.refuse(fault, number)
-            elif (stay, rank, code) in found:
-                tally.refuse("hadm_id, seq_num and icd_code stand twice; the first row is kept", number)
             else:
-                found[stay, rank, code] = (row, version)
-        for (stay, rank, code), (row, version) in sorted(found.items()):
-            yield self._condition(patient, str(stay), rank, code, version, row[0], tally)
+                found.setdefault((stay, rank, code), []).append((version, number))
+        for (stay, rank, code), same in sorted(found.items()):
+            (version, first), *others = same
+            both = any(other != version for other, _ in others)
+            for _, number in same if both else others:
+                tally.refuse(BOTH_VERSIONS if both else TWICE, number)
+            if not both:
+                yield self._condition(patient, str(stay), rank, code, version, first, tally)
 
     def _condition(
         self, patient: PatientContext, hadm: str, rank: int, code: str, version: str, row: int, tally: Tally

@@ -41,20 +41,20 @@ class DrgCodes(NoDictionary):
             key=_key,
             wrong_key="hadm_id or drg_code is not a whole number, or drg_type is empty",
         )
-        for (hadm, kind, code), cells in placed:
+        for (hadm, _, code), cells in placed:
             if hadm not in patient.stays:
                 tally.refuse("hadm_id is not an admission of this patient", cells.number)
             elif len(code) < words.codes()["drg_code_digits"]:
                 tally.refuse("drg_code has lost its leading zero", cells.number)
             else:
-                yield _charge(patient, hadm, kind, code, cells, tally)
+                yield _charge(patient, hadm, cells["drg_type"] or "", code, cells, tally)
 
 
 def _key(cells: Cells) -> tuple[str, ...] | None:
     hadm, kind, code = id_key("hadm_id")(cells), cells["drg_type"], cells["drg_code"]
     if hadm is None or kind is None or not kind.isascii() or not kind.isalnum() or whole(code) is None:
         return None
-    return (*hadm, kind, code or "")  # a code is text: its zeros stay
+    return (*hadm, kind.lower()[:12], code or "")  # a code is text: its zeros stay
 
 
 def _charge(patient: PatientContext, hadm: str, kind: str, code: str, cells: Cells, tally: Tally) -> Mapped:

@@ -15,7 +15,7 @@ from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._titles import TitleBook
 from ._values import GSN_DIGITS, LOST, lost_zeros
-from .diagnoses import CODE, TITLES, coded, dot
+from .diagnoses import BOTH_VERSIONS, CODE, TITLES, coded, dot
 from .report import Tally
 
 DIAGNOSIS = TableSpec(
@@ -55,8 +55,13 @@ class EdDiagnoses:
             key=_diagnosis_key,
             wrong_key="stay_id or seq_num is not a whole number, or icd_code is not an ICD code of 3 to 8 characters",
         )
+        versions: dict[tuple[str, ...], set[str]] = {}
+        for key, _ in placed:
+            versions.setdefault(key[:3], set()).add(key[3])
         for (stay_id, sequence, code, version), cells in placed:
-            if version not in words.codes()["icd_systems"]:
+            if len(versions[stay_id, sequence, code]) > 1:
+                tally.refuse(BOTH_VERSIONS, cells.number)
+            elif version not in words.codes()["icd_systems"]:
                 tally.refuse("icd_version is neither 9 nor 10", cells.number)
             elif fault := self._titles.fault(version, code, cells["icd_code"] or "", dot(code, version)):
                 tally.refuse(fault, cells.number)
@@ -124,10 +129,10 @@ class Pyxis(NoDictionary):
 
 def _pyxis_key(cells: Cells) -> tuple[str, ...] | None:
     numbers = id_key("stay_id", "med_rn")(cells)
-    at, name = cells["charttime"], cells["name"]
+    at, name = cells.time("charttime"), cells["name"]
     if numbers is None or at is None or name is None:
         return None
-    return (*numbers, at, name, cells["gsn_rn"] or "", cells["gsn"] or "")
+    return (*numbers, at.text, name, cells["gsn_rn"] or "", cells["gsn"] or "")
 
 
 def _dispense(patient: PatientContext, key: tuple[str, str, str], group: list[Cells], tally: Tally) -> Mapped:

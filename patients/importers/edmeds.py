@@ -50,11 +50,11 @@ class Medrecon(NoDictionary):
 
 def _row_key(cells: Cells) -> tuple[str, ...] | None:
     stay = id_key("stay_id")(cells)
-    at, name = cells["charttime"], cells["name"]
+    at, name = cells.time("charttime"), cells["name"]
     if stay is None or at is None or name is None:
         return None
     rest = (cells[column] or "" for column in ("gsn", "ndc", "etc_rn", "etccode", "etcdescription"))
-    return (*stay, at, name, *rest)
+    return (*stay, at.text, name, *rest)
 
 
 def _statement(

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from wardround.patients import knowledge
 from wardround.patients.knowledge import Drug
 from wardround.patients.resource import Resource, known_later, known_value, tag_derived
-from wardround.patients.times import SECOND, Instant
+from wardround.patients.times import NEVER, SECOND, Instant
 
 from . import _vocabulary as words
-from ._facts import Cells, category, id_key, known_at, observation, period, put_value, quantity, sound
+from ._facts import Cells, category, digits_of, id_key, known_at, observation, period, put_value, quantity, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._values import Moment, number
@@ -100,6 +100,8 @@ class Inputs(_FromItems):
             times=_TIMES,
             key=id_key("orderid", "itemid"),
             wrong_key="orderid or itemid is not a whole number",
+            twins=True,
+            known=_known,
         )
         for (order, item), cells in placed:
             run = _run(cells, tally)
@@ -123,8 +125,8 @@ class Ingredients(_FromItems):
         numbers = id_key("orderid", "itemid")
 
         def key(cells: Cells) -> tuple[str, ...] | None:
-            found = numbers(cells)
-            return None if found is None or cells["starttime"] is None else (*found, cells["starttime"])
+            found, at = numbers(cells), cells.time("starttime")
+            return None if found is None or at is None else (*found, digits_of(at))
 
         placed = sound(
             INGREDIENT,
@@ -133,17 +135,18 @@ class Ingredients(_FromItems):
             times=_TIMES,
             key=key,
             wrong_key="orderid or itemid is not a whole number, or starttime is empty",
+            twins=True,
+            known=_over,
         )
-        for (order, item, _), cells in placed:
+        for (order, item, digits), cells in placed:
             run = _run(cells, tally)
             assert run is not None
             label, group = self._item(item, tally)
-            digits = "".join(mark for mark in run.start.text if mark.isdigit())
             # what ran in is no measurement of the patient: "Phosphorus" alone would be the laboratory's
             name = label if "ingr" in label.lower() else f"{label} (ingredient)"
             code = words.concept(name, words.coding(words.system("item"), item, name))
             kind = category("therapy", group or "Ingredients")
-            resource = observation(patient, f"icuing-{order}-{item}-{digits}", kind, code, None)
+            resource = observation(patient, f"icuing-{order}-{item}-{digits}{cells.suffix}", kind, code, None)
             resource["partOf"] = [_order(order)]
             encounter = patient.encounter(cells["hadm_id"], tally)
             if encounter is not None:
@@ -167,6 +170,18 @@ def _run(cells: Cells, tally: Tally) -> Run | None:
     return Run(start, end, at_once, known, over)
 
 
+def _known(cells: Cells) -> Instant:
+    """Return when a row is known; what the account says of it is said when it is made."""
+    run = _run(cells, Tally(INPUT.name))
+    return NEVER if run is None else run.known
+
+
+def _over(cells: Cells) -> Instant:
+    """Return when it is known that all has run in."""
+    run = _run(cells, Tally(INGREDIENT.name))
+    return NEVER if run is None else run.over
+
+
 def _put_time(resource: Resource, run: Run, tally: Tally) -> None:
     if run.at_once:
         resource["effectiveDateTime"] = run.start.text
@@ -180,7 +195,7 @@ def _administration(
     order, item, name = what
     resource: Resource = {
         "resourceType": "MedicationAdministration",
-        "id": f"icuin-{order}-{item}",
+        "id": f"icuin-{order}-{item}{cells.suffix}",
         "identifier": [{"system": words.system("icu_order"), "value": order}],
         "status": "in-progress",
     }

@@ -12,6 +12,7 @@ from wardround.patients.slotted import Sheaf, Slotted
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
+from ._facts import content
 from ._lab_values import Value, interpret, lab_name, loinc_of, read_bounds, read_value, unit_of
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
@@ -114,13 +115,13 @@ class Labs:
 
     def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
         """Read the labels of the lab items."""
-        for row in rows:
+        for row in sorted(rows, key=content):
             n, _, item_text, label, fluid, category = row
             item = whole(item_text)
             if item is None:
                 tally.refuse("itemid is not a whole number", n)
             elif str(item) in self._labels:
-                tally.refuse("itemid stands twice; the first row is kept", n)
+                tally.refuse("itemid stands twice; the row that sorts first is kept", n)
             else:
                 self._labels[str(item)] = (clean(label), clean(fluid), clean(category))
 

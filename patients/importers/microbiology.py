@@ -44,6 +44,7 @@ class Microbiology(NoDictionary):
             times=("chartdate", "charttime", "storedate", "storetime"),
             key=id_key("microevent_id"),
             wrong_key="microevent_id is not a whole number",
+            known=_stored,
         )
         whole = id_key("micro_specimen_id", "test_itemid")
         for _, cells in placed:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from wardround.patients.resource import Resource
 
 from . import _vocabulary as words
-from ._facts import Cells, id_key, known_at, observation, put_value, sound
+from ._facts import Cells, digits_of, id_key, known_at, observation, put_value, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from .procedures import ITEMS, read_items
@@ -42,8 +42,8 @@ class _Charted:
         numbers = id_key("stay_id", "itemid")
 
         def key(cells: Cells) -> tuple[str, ...] | None:
-            found = numbers(cells)
-            return None if found is None or cells["charttime"] is None else (*found, cells["charttime"])
+            found, at = numbers(cells), cells.time("charttime")
+            return None if found is None or at is None else (*found, digits_of(at))
 
         placed = sound(
             spec,
@@ -52,18 +52,18 @@ class _Charted:
             times=self.times,
             key=key,
             wrong_key="stay_id or itemid is not a whole number, or charttime is empty",
+            twins=True,
         )
-        for (stay, item, _), cells in placed:
+        for (stay, item, when), cells in placed:
             at = cells.time("charttime")
             assert at is not None
             label, group = self._items.get(item, (None, None))
             if label is None:
                 tally.note("itemid without a label in d_items")
             name = label or f"Item {item}"
-            when = "".join(mark for mark in at.text if mark.isdigit())
             code = words.concept(name, words.coding(words.system("item"), item, name))
             kind = words.concept(group or "ICU")
-            resource = observation(patient, f"{self.prefix}-{stay}-{item}-{when}", kind, code, at)
+            resource = observation(patient, f"{self.prefix}-{stay}-{item}-{when}{cells.suffix}", kind, code, at)
             encounter = patient.encounter(cells["hadm_id"], tally)
             if encounter is not None:
                 resource["encounter"] = encounter

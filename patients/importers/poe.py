@@ -139,6 +139,8 @@ def _details(rows: list[Row], orders: dict[Key, Cells], tallies: Tallies) -> dic
             tallies["poe_detail"].refuse("field_name or field_value is empty", cells.number)
         else:
             found.setdefault(key, []).append(Detail(name, value, cells.number))
+    for group in found.values():
+        group.sort()
     return found
 
 

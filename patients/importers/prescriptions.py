@@ -14,6 +14,7 @@ from wardround.patients.resource import Resource, known_later, known_value, tag_
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
+from ._facts import TWICE, content
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._values import GSN_DIGITS, LOST, NDC_DIGITS, Moment, clean, grouped_number, lost_zeros, moment, span, whole
@@ -151,7 +152,7 @@ class Prescriptions:
             yield mapped
 
     def _orders(self, patient: PatientContext, rows: list[Row], tallies: Tallies) -> dict[str, Order]:
-        orders: dict[str, Order] = {}
+        read: list[tuple[Row, str, Order]] = []
         for row in rows:
             n, _, _, pharmacy_id, order_id, status, entered, frequency = row
             key = clean(pharmacy_id)
@@ -163,12 +164,24 @@ class Prescriptions:
                 continue
             if key is None or whole(key) is None:
                 tally.refuse("pharmacy_id is not a whole number", n)
-            elif key in orders:
-                tally.refuse("pharmacy_id stands twice; the first row is kept", n)
             else:
-                orders[key] = Order(at, clean(status), clean(frequency))
+                read.append((row, key, Order(at, clean(status), clean(frequency))))
                 patient.pharmacy_orders.add(clean(order_id) or "")
+        orders: dict[str, Order] = {}
+        first: dict[str, tuple[str, ...]] = {}
+        for row, key, order in sorted(read, key=_by_time):
+            if key in orders:
+                same = content(row) == first[key]
+                reason = TWICE if same else "pharmacy_id stands twice; the row that was entered first is kept"
+                tallies["pharmacy"].refuse(reason, row[0])
+            else:
+                orders[key], first[key] = order, content(row)
         return orders
+
+
+def _by_time(one: tuple[Row, str, Order]) -> tuple[Instant, tuple[str, ...]]:
+    row, _, order = one
+    return NEVER if order.entered is None else order.entered.known, content(row)
 
 
 def request_id(cells: Cells) -> str:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from wardround.patients.resource import Resource
-from wardround.patients.times import NEVER
+from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
-from ._facts import Cells, id_key, known_at, period, sound
+from ._facts import Cells, content, id_key, known_at, period, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._titles import TitleBook
@@ -71,7 +71,8 @@ class CodedProcedures:
 
         def key(cells: Cells) -> tuple[str, ...] | None:
             found = numbers(cells)
-            return None if found is None else (*found, cells["icd_code"] or "")
+            code = (cells["icd_code"] or "").upper().replace(".", "")
+            return None if found is None else (*found, code, cells["icd_version"] or "")
 
         placed = sound(
             CODED,
@@ -81,8 +82,7 @@ class CodedProcedures:
             key=key,
             wrong_key="hadm_id or seq_num is not a whole number",
         )
-        for (hadm, rank, _), cells in placed:
-            version, code = cells["icd_version"] or "", (cells["icd_code"] or "").upper().replace(".", "")
+        for (hadm, rank, code, version), cells in placed:
             if hadm not in patient.stays:
                 tally.refuse("hadm_id is not an admission of this patient", cells.number)
             elif version not in _PATTERNS:
@@ -149,6 +149,8 @@ class IcuProcedures:
             times=("starttime", "endtime", "storetime"),
             key=id_key("orderid", "itemid"),
             wrong_key="orderid or itemid is not a whole number",
+            twins=True,
+            known=_known,
         )
         for (order, item), cells in placed:
             if cells["starttime"] is None:
@@ -169,7 +171,7 @@ class IcuProcedures:
         assert start is not None
         resource: Resource = {
             "resourceType": "Procedure",
-            "id": f"icupx-{order}-{item}",
+            "id": f"icupx-{order}-{item}{cells.suffix}",
             "status": status or "unknown",
             "code": words.concept(name, words.coding(words.system("item"), item, name)),
             "subject": patient.subject,
@@ -186,19 +188,25 @@ class IcuProcedures:
         resource["performedPeriod"] = period(start, end, tally, "procedure")
         if cells["location"] is not None:
             resource["bodySite"] = [words.concept(cells["location"])]
-        # stored when it ended: whoever stood at the bed knew it from its start, the record only from then on
-        return Mapped(
-            "procedureevents", cells.number, resource, max(known_at(cells.time("storetime"), start, tally), start.known)
-        )
+        known_at(cells.time("storetime"), start, tally)  # counts a missing store time
+        return Mapped("procedureevents", cells.number, resource, _known(cells))
+
+
+def _known(cells: Cells) -> Instant:
+    """Return when a row is known: stored when it ended, it is in the record from then on."""
+    start = cells.time("starttime")
+    if start is None:
+        return NEVER
+    return max(known_at(cells.time("storetime"), start, Tally(EVENTS.name)), start.known)
 
 
 def read_items(rows: Iterator[Row], tally: Tally) -> dict[str, tuple[str | None, str | None]]:
     """Read `d_items`: itemid → label and category."""
     found: dict[str, tuple[str | None, str | None]] = {}
-    for number, _, item, label, _, group in rows:
+    for number, _, item, label, _, group in sorted(rows, key=content):
         key = clean(item) or ""
         if key in found:
-            tally.refuse("itemid stands twice; the first row is kept", number)
+            tally.refuse("itemid stands twice; the row that sorts first is kept", number)
         else:
             found[key] = (clean(label), clean(group))
     return found

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from wardround.patients.resource import Resource
 
 from . import _vocabulary as words
-from ._facts import Cells, NoDictionary, category, id_key, observation, put_value, quantity, sound
+from ._facts import Cells, NoDictionary, category, digits_of, id_key, observation, put_value, quantity, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import TableSpec
 from ._values import Moment, moment, number
@@ -45,8 +45,8 @@ class EdVitals(NoDictionary):
         stay_of = id_key("stay_id")
 
         def key(cells: Cells) -> tuple[str, ...] | None:
-            stay = stay_of(cells)
-            return None if stay is None or cells["charttime"] is None else (*stay, cells["charttime"])
+            stay, at = stay_of(cells), cells.time("charttime")
+            return None if stay is None or at is None else (*stay, digits_of(at))
 
         placed = sound(
             VITALSIGN,
@@ -55,16 +55,17 @@ class EdVitals(NoDictionary):
             times=("charttime",),
             key=key,
             wrong_key="stay_id is not a whole number, or charttime is empty",
+            twins=True,
         )
-        for (stay, _), cells in placed:
+        for (stay, when), cells in placed:
             at = cells.time("charttime")
             assert at is not None
-            prefix = f"edvs-{stay}-{re.sub('[^0-9]', '', at.text)}"
-            made = list(signs(patient, prefix, cells, at, tally))
+            made = list(signs(patient, f"edvs-{stay}-{when}", cells, at, tally))
             encounter = patient.ed_encounter(stay, tally)
             if not made:
                 tally.note("a row without any sign; nothing to make of it")
             for resource in made:
+                resource["id"] += cells.suffix
                 if encounter is not None:
                     resource["encounter"] = encounter
                 yield Mapped("vitalsign", cells.number, resource, at.known)
@@ -92,6 +93,7 @@ class Omr(NoDictionary):
             times=("chartdate",),
             key=key,
             wrong_key="chartdate or result_name is empty, or seq_num is not a whole number",
+            twins=True,
         )
         for (day, name, sequence), cells in placed:
             at = moment(day)
@@ -102,7 +104,9 @@ class Omr(NoDictionary):
             slug = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:30]
             if kind is None:  # names that are not known may differ in what a slug leaves out: "(Lbs)" and "[Lbs]"
                 slug = f"{slug[:20]}-{blake2b(name.encode(), digest_size=4).hexdigest()}"
-            resource = _begin(patient, f"omr-{patient.subject_id}-{day}-{slug}-{sequence}", kind, name, at)
+            resource = _begin(
+                patient, f"omr-{patient.subject_id}-{day}-{slug}-{sequence}{cells.suffix}", kind, name, at
+            )
             value = cells["result_value"]
             pressure = _PRESSURE.fullmatch(value or "")
             if kind == "pressure" and pressure is not None:

@@ -27,7 +27,7 @@ def test_an_ed_diagnosis_is_known_when_the_patient_left(invented: Any) -> None:
         "1,7,0,I509,10,HEART FAILURE\n"
         "1,9,1,I509,10,HEART FAILURE\n"
         "1,7,6,I,10,HEART FAILURE\n"
-        "1,7,1,I509,10,HEART FAILURE AGAIN\n"
+        "1,7,1,I509,10,SAME HEART FAILURE\n"
     )
     chart = invented(edstays=ED, diagnosis=DIAGNOSIS + rows, d_icd_diagnoses=TITLES)
     assert chart.refused("diagnosis") == {
@@ -36,7 +36,7 @@ def test_an_ed_diagnosis_is_known_when_the_patient_left(invented: Any) -> None:
         "seq_num is not a whole number from 1": 1,
         "stay_id is not an ED stay of this patient: nobody can say when it was": 1,
         "stay_id or seq_num is not a whole number, or icd_code is not an ICD code of 3 to 8 characters": 1,
-        "the row's key stands twice; the first row is kept": 1,
+        "the row's key stands twice with other cells; the row that was known first is kept": 1,
     }
     assert chart.table("diagnosis").notes == {"the ED stay has no outtime; kept, never visible": 1}
     assert chart.all("Condition", "2150-03-01T10:59:59Z") == {}

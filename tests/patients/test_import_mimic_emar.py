@@ -34,7 +34,7 @@ def test_doses_given_and_not_given(invented: Any) -> None:
     assert chart.refused("emar") == {
         "charttime is not a time": 1,
         "no medication in emar and no product in emar_detail": 1,
-        "the row's key stands twice; the first row is kept": 1,
+        "the row's key stands twice with other cells; the row that was known first is kept": 1,
     }
     assert chart.refused("emar_detail") == {"no row of emar for the emar_id": 1}
     given = chart.all("MedicationAdministration")

@@ -165,7 +165,7 @@ def replace(table: str, row: int, column: str, value: str) -> Table:
         ("diagnoses_icd", 2, "hadm_id", "2002000", "hadm_id is not an admission of this patient"),
         ("diagnoses_icd", 2, "icd_version", "11", "icd_version is neither 9 nor 10"),
         ("admissions", 2, "admittime", "", "admittime is empty"),
-        ("pharmacy", 2, "pharmacy_id", "501", "pharmacy_id stands twice; the first row is kept"),
+        ("pharmacy", 2, "pharmacy_id", "501", "pharmacy_id stands twice; the row that was entered first is kept"),
         ("patients", 3, "anchor_age", "?", "anchor_age or anchor_year is not a whole number"),
     ],
 )

@@ -227,7 +227,6 @@ def test_what_cannot_be_placed_is_refused_and_what_is_odd_is_noted(invented: Any
         "endtime is not a time": 1,
         "orderid is not a whole number": 1,
         "starttime is empty": 1,
-        "the row's key stands twice; the first row is kept": 1,
     }
     assert chart.table("inputevents").notes == {
         "amount or rate is not a number; not carried": 1,

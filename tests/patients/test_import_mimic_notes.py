@@ -168,7 +168,7 @@ def test_refusals_and_masked_authors(invented: Callable[..., Any]) -> None:
         discharge=table(
             NOTE,
             ("1-DS-1", 1, 10, "DS", 1, "2150-03-09 00:00:00", "", "PMH: gout"),
-            ("1-DS-1", 1, 10, "DS", 1, "2150-03-09 00:00:00", "", "PMH: again"),
+            ("1-DS-1", 1, 10, "DS", 1, "2150-03-09 00:00:00", "", "PMH: some more"),
             ("1 DS 3", 1, 10, "DS", 3, "2150-03-09 00:00:00", "", "PMH: gout"),
             ("1-DS-4", 1, 10, "DS", 4, "3/9/2150 0:00", "", "PMH: gout"),
             ("1-DS-5", 1, 10, "DS", 5, "2150-03-09 00:00:00", "", " \n "),
@@ -182,7 +182,7 @@ def test_refusals_and_masked_authors(invented: Callable[..., Any]) -> None:
         ),
     )
     assert made.refused("discharge") == {
-        "the row's key stands twice; the first row is kept": 1,
+        "the row's key stands twice with other cells; the row that was known first is kept": 1,
         "note_id is not letters, digits and hyphens, at most 24": 1,
         "charttime is not a time": 1,
         "text is empty": 1,

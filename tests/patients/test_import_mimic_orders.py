@@ -139,7 +139,7 @@ def test_orders_that_cannot_be_placed_are_refused(invented: Any) -> None:
         "ordertime is empty: nobody can say when it was": 1,
         "ordertime is not a time": 1,
         "poe_id is not <subject>-<number>": 1,
-        "the row's key stands twice; the first row is kept": 1,
+        "the row stands twice; one is kept": 1,
     }
 
 

@@ -194,7 +194,7 @@ def test_a_stay_that_cannot_be_placed_is_refused(invented: Any, table: str) -> N
         "intime is empty: nobody can say when it was": 1,
         "intime is not a time": 1,
         "stay_id is not a whole number": 1,
-        "the row's key stands twice; the first row is kept": 1,
+        "the row's key stands twice with other cells; the row that was known first is kept": 1,
     }
     assert chart.table(table).notes == {
         "outtime is empty; status unknown": 1,
