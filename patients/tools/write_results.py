@@ -74,10 +74,8 @@ def create_note(context: ToolContext, arguments: DocumentReferenceCreate, given:
     tool = "DocumentReference.create"
     sections = note_sections(arguments.text)
     if not sections or len(sections) > MAX_SECTIONS:
-        text = (
-            f"Refused: {tool}: argument `text` has {len(sections)} sections with words in them; give 1 to "
-            f"{MAX_SECTIONS}."
-        )
+        found = f"{len(sections)} sections" if sections else "headers only and no words below them"
+        text = f"Refused: {tool}: argument `text` has {found}; give 1 to {MAX_SECTIONS} sections."
         return mistake(tool, given, "bad_arguments", text, "write")
     now = format_instant(context.record.anchor)
     kind = write_words()["note_types"][arguments.type_code]
@@ -100,11 +98,15 @@ def create_note(context: ToolContext, arguments: DocumentReferenceCreate, given:
 
 
 def note_sections(text: str) -> list[tuple[str | None, str]]:
-    r"""Return title and words of the sections of a note, those without words left out.
+    r"""Return title and words of the sections of a note; none where the note is headers only.
+
+    A header without words below it stays: its own words are all that its section says.
 
     Examples:
         >>> note_sections("Seen today.\n## Assessment\nBetter.\n## Plan\nHome.")
         [(None, 'Seen today.'), ('Assessment', 'Better.'), ('Plan', 'Home.')]
+        >>> note_sections("## Findings\n## Plan\nHome."), note_sections("## Findings\n## Plan")
+        ([('Findings', 'Findings'), ('Plan', 'Home.')], [])
     """
     titles: list[str | None] = [None]
     starts = [0]
@@ -114,8 +116,10 @@ def note_sections(text: str) -> list[tuple[str | None, str]]:
         titles.append(mark[1].strip())
         starts.append(mark.end())
     ends.append(len(text))
-    parts = zip(titles, starts, ends, strict=True)
-    return [(title, words) for title, start, end in parts if (words := text[start:end].strip())]
+    bodies = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    if not any(bodies):
+        return []
+    return [(title, words or title) for title, words in zip(titles, bodies, strict=True) if words or title]
 
 
 def _when(context: ToolContext, tool: str, written: str | None, given: dict[str, Any]) -> str | ToolResult:

@@ -25,6 +25,7 @@ from wardround.patients import (
     validate,
 )
 from wardround.patients.builder import ChartBuilder
+from wardround.patients.elements import document_text
 from wardround.patients.fhir import check_model
 from wardround.patients.tools import write_arguments
 from wardround.patients.tools.write import write_words
@@ -290,6 +291,16 @@ def test_reports_and_notes_are_found(context: ToolContext) -> None:
     summary = call(context, "DocumentReference.create", type_code="discharge-summary", text="x" * 1000)
     assert len(orjson.loads(summary.text)["recorded"]["text"]) == 200
     assert call(context, "DocumentReference.search", type_code="discharge-summary").total == 1
+
+
+def test_a_header_without_words_below_it_stays_in_the_note(context: ToolContext) -> None:
+    text = "## A\n## Assessment\nBetter.\n## Pending"
+    note = call(context, "DocumentReference.create", type_code="progress-note", text=text)
+    stored = body(context, note.created)
+    assert [part["attachment"]["title"] for part in stored["content"]] == ["A", "Assessment", "Pending"]
+    assert document_text(stored) == "A\n\nAssessment:\nBetter.\n\nPending"
+    assert orjson.loads(note.text)["recorded"]["text"] == text
+    assert call(context, "DocumentReference.search", keyword="pending").total == 1
 
 
 def test_messages_appointments_and_plans(context: ToolContext) -> None:
