@@ -11,6 +11,8 @@ from wardround.rubrics.reading.quantities import find_unit, parse_quantity
 
 _WIDE = Context(prec=80)
 """Room for 28 converted digits beside the longest number that is read."""
+IMPOSSIBLE = 3
+"""A bare number this many times above the reference range is not meant in the conventional unit."""
 COARSE_PERCENT = Decimal(1)
 """A coarser rounding with two or more digits may differ by this much of the value."""
 
@@ -72,7 +74,8 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     if stated_unit is None:
         if unit and home and not equivalent(home, unit, concept, exact=True):
             lab = knowledge.labs().get(concept)
-            return lab is not None and unit_code(unit) in lab.factors and rounds_to(said, true)
+            known = lab is not None and (unit_code(unit) in lab.factors or _other_scale(said, unit, home, concept))
+            return known and rounds_to(said, true)
         return rounds_to(said, true)
     if (stated_unit == "%" and unit in ("", "ratio")) or same_unit(stated_unit, unit):
         return rounds_to(said, true)
@@ -81,6 +84,14 @@ def same_number(stated: str, stated_unit: str | None, wanted: str, unit: str, co
     if home == "%" and stated_unit in ("{fraction}", "1"):
         return rounds_to(said * 100, true)
     return _converted(said, stated_unit, true, unit, concept)
+
+
+def _other_scale(said: Decimal, unit: str, home: str, concept: str) -> bool:
+    """Tell whether a bare number can only be meant in the asked unit ("血红蛋白78" is 78 g/L: nobody has 78 g/dL)."""
+    lab = knowledge.labs()[concept]
+    highs = [Decimal(r.high) for r in lab.ranges if r.unit == home and r.high is not None]
+    asked = knowledge.convert(said, unit_code(unit), home, concept)
+    return bool(highs) and asked is not None and said > IMPOSSIBLE * max(highs) >= asked
 
 
 def _same_without_feu(stated: str, stated_unit: str, wanted: str, unit: str, concept: str) -> bool:

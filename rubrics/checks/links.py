@@ -73,6 +73,9 @@ def _opening_with(reading: Reading, sentence: Sentence) -> tuple[Spans, Spans] |
     if reading.document.tokens[sentence.start].key not in ("with", "between") or sentence.question:
         return None
     end = _clause_end(reading, sentence, sentence.start)
+    if end >= sentence.end:  # "With a haemoglobin of 6.4 I would transfuse."
+        opening = Ann(sentence.start, sentence.start + 1, "link", "because")
+        end = _advice_start(reading, sentence, opening) or _bare_act(reading, sentence) or end
     return ([(end, sentence.end)], [(sentence.start + 1, end)]) if end < sentence.end else None
 
 
@@ -203,6 +206,18 @@ def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
     while at > ann.end + 1 and document.tokens[at - 1].key in SUBJECTS:
         at -= 1
     return at
+
+
+def _bare_act(reading: Reading, sentence: Sentence) -> int | None:
+    """Return where advice without a named target begins ("I would transfuse"), its subject included."""
+    tokens = reading.document.tokens
+    act = next((a for a in sentence.of("act") if a.kind != "none" and a.start > sentence.start + 2), None)
+    if act is None:
+        return None
+    at = act.start
+    while at > sentence.start + 2 and tokens[at - 1].key in SUBJECTS:
+        at -= 1
+    return at if at < act.start else None
 
 
 def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:

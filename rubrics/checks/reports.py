@@ -121,7 +121,8 @@ def _only_attributes(reading: Reading, sentence: Sentence, mine: list[Ann]) -> b
 def _region(reading: Reading, sentence: Sentence, sources: list[Ann], mine: list[Ann]) -> Spans:
     """From the attribution to the next other source or to the recommendation; back to the start where it trails."""
     first = mine[0]
-    others = [s for s in sources if s.kind != "patient" and s.start >= first.end]
+    # what a doctor told the patient is still the patient's account
+    others = [s for s in sources if s.kind not in ("patient", "adviser") and s.start >= first.end]
     end = min([s.start for s in others] + [sentence.end])
     clause = reading.document.clause
     for act in reading.advice:

@@ -149,6 +149,9 @@ class ActReader(Framed):
                     return True
             elif mod.kind == "reject" and quoted and mod.start >= ann.end:
                 return True
+            elif mod.kind == "usual" and mod.end <= ann.end and clause[mod.start] == clause[ann.start]:
+                if any(tokens[i].key in TURNS for i in range(ann.end, self.sentence.end)):
+                    return True  # "I would normally avoid it, but here it is fine"
             elif mod.kind == "tossup":
                 first, last = sorted((mod.start, ann.start))
                 if not any(tokens[i].key in TURNS for i in range(first, last)):

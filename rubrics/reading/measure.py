@@ -21,6 +21,7 @@ SHARED_NOT = DOSE_DIMENSIONS | {"score"}
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
+FOLLOWING = words("measure.following")
 LEFT_OVER = frozenset(("residual", "残"))
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 ARROWS = words("measure.arrows")
@@ -267,9 +268,7 @@ class Binder(Roles):
         gap = [self.document.tokens[i].key for i in range(ann.end, owner.start)]
         if len(gap) > 3 or any(key in "，,;；。(" for key in gap):
             return False
-        joined = all(
-            key in ("of", "for", "the", "a", "这", "个", "的", "是", "这个", "is", "was", "serum") for key in gap
-        )
+        joined = all(key in FOLLOWING for key in gap)
         taken = any(q.start >= owner.end and q.start - owner.end <= 3 for q in self.quantities)
         return joined and any(fits(one, quantity.unit) for one in ids_of(owner)) and (bool(gap) or not taken)
 

@@ -40,7 +40,8 @@ class Roles:
                 continue
             gap = [tokens[i].key for i in range(cue.end, ann.start)]
             filler = all(
-                k in FILLER or self._target_word(i) for i, k in zip(range(cue.end, ann.start), gap, strict=True)
+                k in FILLER or self._target_word(i) or self._procedure(i)
+                for i, k in zip(range(cue.end, ann.start), gap, strict=True)
             )
             if filler:
                 return self._side(cue, ann)
@@ -59,6 +60,14 @@ class Roles:
         tokens = self.document.tokens
         opening = tokens[cue.start].key in ("over", "above", "exceeds", "below", "under", "高", "低", "超")
         return cue.kind in ("high", "low") and opening and cue.end - cue.start >= 2
+
+    def _procedure(self, index: int) -> bool:
+        """As in "不到腰穿要求的50": the bound is named by what it is needed for."""
+        return any(
+            a.start <= index < a.end and a.value.kinds <= {"procedure"}
+            for a in self.sentence.anns
+            if a.layer == "concept"
+        )
 
     def _target_word(self, index: int) -> bool:
         return any(

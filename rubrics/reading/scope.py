@@ -51,7 +51,7 @@ class Scopes:
             past=self._timed(start, "past"),
             now=self._timed(start, "now"),
             future=self._before_in_clause(start, "future"),
-            chart=self._source(start) == "chart",
+            chart=self._source(start) in ("chart", "adviser"),
             patient=self._source(start) == "patient",
             relative=self._source(start) == "family",
         )
@@ -226,7 +226,7 @@ class Scopes:
                 stop = mod.end
             if begin <= at < stop:
                 return "inside"
-            strong = text in STRONG_CONDITIONS or text.startswith("should")
+            strong = text in STRONG_CONDITIONS or text.startswith(("should", "had ", "were "))
             first = (
                 mod.start == self.sentence.start
                 or clause[mod.start - 1] != clause[mod.start]
@@ -313,7 +313,7 @@ class Scopes:
             return ""  # a source in a later part of the sentence speaks for that part
         if source.kind == "own":
             return ""
-        if source.kind == "chart" and any(
+        if source.kind in ("chart", "adviser") and any(
             self.document.tokens[i].key in CONTRAST or self.document.tokens[i].raw == "但"
             for i in range(source.end, start)
         ):

@@ -40,6 +40,7 @@ LOW_WHEN_MISSED = words("status.low_when_missed")
 MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
+SUPPOSING = frozenset(("would", "should", "could", "might", "warrants", "calls", "demands", "argues"))
 
 
 class StateReader:
@@ -84,7 +85,7 @@ class StateReader:
             flags = replace(flags, hedged=True)
         if flags.past and flags.now and self._dated_back(ann):
             flags = replace(flags, now=False)
-        if kind in MOVES and self._aimed_at(ann):
+        if (kind in MOVES and self._aimed_at(ann)) or self._supposed(ann):
             flags = replace(flags, hypothetical=True)
         ids = ids_of(owner)
         return StatusClaim(ids[0], ids, kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number)
@@ -124,6 +125,14 @@ class StateReader:
             and (clause[m.start] == clause[ann.start] or self._heads(m, ann))
             for m in self.scopes.mods
         )
+
+    def _supposed(self, ann: Ann) -> bool:
+        """As in "A positive troponin would change the plan": a result that is only imagined."""
+        tokens, clause = self.document.tokens, self.document.clause
+        if ann.start == self.sentence.start or tokens[ann.start - 1].key not in ("a", "an", "any"):
+            return False
+        following = range(ann.end, min(self.sentence.end, ann.end + 6))
+        return any(tokens[i].key in SUPPOSING for i in following if clause[i] == clause[ann.start])
 
     def _heads(self, goal: Ann, ann: Ann) -> bool:
         """As in "Our goal: LDL down to 70": a goal before a colon governs the clause after it."""
