@@ -119,7 +119,7 @@ def note_sections(text: str) -> list[tuple[str | None, str]]:
     bodies = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
     if not any(bodies):
         return []
-    return [(title, words or title) for title, words in zip(titles, bodies, strict=True) if words or title]
+    return [(title, words or title or "") for title, words in zip(titles, bodies, strict=True) if words or title]
 
 
 def _when(context: ToolContext, tool: str, written: str | None, given: dict[str, Any]) -> str | ToolResult:
