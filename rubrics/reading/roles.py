@@ -16,6 +16,7 @@ KEEPER_STARTS = tuple(sorted(words("measure.keeper_starts")))
 DELTA_VERBS = words("measure.delta_verbs")
 DOWNWARD = words("measure.downward")
 EITHER_WAY = words("measure.either_way")
+LISTED = (",", "，", "、", "→", "->", "=>")
 COMPARED = {"低": "below", "小": "below", "少": "below", "高": "above", "大": "above", "多": "above"}
 
 
@@ -167,7 +168,7 @@ class Roles:
         tokens = self.document.tokens
         following = [q for q in self.quantities if q.start >= ann.end][:2]
         between = range(ann.end, following[1].start) if len(following) == 2 else range(0)
-        if 0 < len(between) <= 5 and all(tokens[i].raw in ",，、" or tokens[i].kind == "n" for i in between):
+        if 0 < len(between) <= 5 and all(tokens[i].raw in LISTED or tokens[i].kind == "n" for i in between):
             return False  # "climbed 2.4, 3.1, 4.0"
         if ann.start > self.sentence.start and self.document.text(ann.start - 1, ann.start).lower() in DELTA_VERBS:
             return True
@@ -176,7 +177,9 @@ class Roles:
         return any(
             mod.kind == "delta"
             and 0 <= ann.start - mod.end <= 1
-            and all(tokens[i].key not in ("to", "至", "到", "from", "从", "由") for i in range(mod.end, ann.start))
+            and all(
+                tokens[i].key not in ("to", "at", "至", "到", "from", "从", "由") for i in range(mod.end, ann.start)
+            )
             for mod in self.scopes.mods
         )
 

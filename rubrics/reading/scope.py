@@ -84,6 +84,8 @@ class Scopes:
         clause = self.document.clause
         if any(ann.start - mod.end <= 1 for ann in self.sentence.within(mod.end, mod.end + 6, "state")):
             return False  # "肌酐可能升高"
+        if mod.end < self.sentence.end and self.document.tokens[mod.end].key == "by":
+            return True  # "DVT excluded by ultrasound"
         near = [ann for ann in self.concepts if clause[ann.start] == clause[mod.end - 1]]
         if not near:  # "没有血栓形成": words without a name follow, none stand before
             rest = mod.end
