@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,20 +22,31 @@ def opened(source: SourceFile) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, stream)
 
 
-def check_gzip(source: SourceFile) -> None:
-    """Read a compressed file to its end: DuckDB notices a cut file but not a wrong checksum.
+_CONTROLS = bytes({*range(0x20), 0x7F} - {0x09, 0x0A, 0x0D})
+_LATER_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")
+"""U+0080 to U+009F in UTF-8."""
+
+
+def check_whole(source: SourceFile) -> bool:
+    """Read a file to its end: DuckDB notices a cut file but not a wrong checksum, and takes control characters as text.
+
+    Returns:
+        Whether it holds control characters other than tab, line feed and carriage return.
 
     Raises:
         DataError: The file is cut or damaged.
     """
-    if not source.gz:
-        return
+    held, last = False, b""
     try:
-        with gzip.open(source.path, "rb") as stream:
-            while stream.read(1 << 20):
-                pass
+        with opened(source) as stream:
+            while piece := stream.read(1 << 20):
+                if not held:
+                    few = len(piece.translate(None, _CONTROLS)) < len(piece)
+                    held = few or _LATER_CONTROLS.search(last + piece) is not None
+                    last = piece[-1:]
     except (OSError, EOFError, zlib.error) as fault:
         raise damaged(source, fault) from fault
+    return held
 
 
 def damaged(source: SourceFile, fault: Exception) -> DataError:

@@ -18,6 +18,9 @@ _SHORT = re.compile(_SHORTENED, re.ASCII)
 _NAMES = ("note_id", "poe_id", "emar_id", "provider_id")
 """What the columns end with that name something in letters and digits."""
 
+CONTROLS = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x{9F}]"
+"""Characters that no text of a chart holds: all controls but tab, line feed and carriage return (RE2)."""
+
 Counts = Mapping[str, int]
 
 
@@ -65,10 +68,14 @@ class Repairs:
     """Column of times → "month" or "day", whichever comes first in its dates."""
     broken: frozenset[str] = frozenset()
     """Columns of ids where some cells are none: their rows are refused."""
+    controls: frozenset[str] = frozenset()
+    """Columns whose control characters are taken out."""
     messages: tuple[str, ...] = ()
 
     def cell(self, column: str, place: str) -> str:
         """Return the SQL of a cell."""
+        if column in self.controls:
+            place = f"regexp_replace({place}, '{CONTROLS}', '', 'g')"
         if column in self.wholes:
             bare = f"replace(regexp_replace(trim({place}), '\\.0+$', ''), ',', '')"
             return f"CASE WHEN regexp_full_match(trim({place}), '{_NUMBER}') THEN {bare} ELSE {place} END"
@@ -91,12 +98,13 @@ def _iso(place: str, first: str) -> str:
     )
 
 
-def survey(spec: TableSpec, columns: Sequence[str]) -> dict[str, str]:
+def survey(spec: TableSpec, columns: Sequence[str], *, controls: bool = False) -> dict[str, str]:
     """Return SQL conditions to be counted over a whole file; where none is met, nothing needs repair.
 
     Args:
         spec: The table.
         columns: The file's columns, in its order; they are called c0, c1, ….
+        controls: Whether control characters are looked for.
     """
     place = {name: f"c{number}" for number, name in enumerate(columns) if name in spec.columns}
     named = [f"lower(trim({cell})) = '{name}'" for name, cell in place.items() if name in spec.required]
@@ -106,6 +114,8 @@ def survey(spec: TableSpec, columns: Sequence[str]) -> dict[str, str]:
             found[f"slash {name}"] = f"contains({cell}, '/')"
         elif is_whole(name):
             found[f"odd {name}"] = f"NOT regexp_full_match({cell}, '[0-9]*')"
+        if controls:
+            found[f"control {name}"] = f"regexp_matches({cell}, '{CONTROLS}')"
     return found
 
 
@@ -144,7 +154,7 @@ def settle(label: str, counts: Counts, details: Counts, *, one_file: bool) -> Re
         details: What `survey_again` counted.
         one_file: Whether the columns are those of one file: what proves the order in one proves nothing in another.
     """
-    wholes, orders, broken, messages = set(), {}, set(), []
+    wholes, orders, broken, controls, messages = set(), {}, set(), set(), []
     for key, count in {**counts, **details}.items():
         kind, _, name = key.partition(" ")
         if not count:
@@ -162,6 +172,9 @@ def settle(label: str, counts: Counts, details: Counts, *, one_file: bool) -> Re
                 f"`{label}`: {count} values of `{name}` are numbers that a spreadsheet shortened (`1.23E+07`); their "
                 "digits are lost: the rows are refused. Fetch the table again."
             )
+        elif kind == "control":
+            controls.add(name)
+            messages.append(f"`{label}`: {count} values of `{name}` hold control characters; read without them.")
         elif kind == "slash":
             first, why = _first(details.get(f"above12 1 {name}", 0), details.get(f"above12 2 {name}", 0))
             words = f"`{label}`: {details.get(f'date {name}', 0)} values of `{name}` as a spreadsheet writes dates; "
@@ -171,7 +184,7 @@ def settle(label: str, counts: Counts, details: Counts, *, one_file: bool) -> Re
                 continue
             orders[name] = first
             messages.append(f"{words}read with the {first} first ({why}); where it dropped the seconds, :00 is read.")
-    return Repairs(frozenset(wholes), orders, frozenset(broken), tuple(messages))
+    return Repairs(frozenset(wholes), orders, frozenset(broken), frozenset(controls), tuple(messages))
 
 
 def _first(above_first: int, above_second: int) -> tuple[str | None, str]:

@@ -16,7 +16,7 @@ from wardround.patients.work_folder import WorkFolder
 
 from ._headers import read_header
 from ._icd import MAY_HAVE_LOST, check_dictionary, doubtful, numeric_codes
-from ._lines import LINE, LONG_LINE, check_gzip, diagnose, find_header, locate_in
+from ._lines import LINE, LONG_LINE, check_whole, diagnose, find_header, locate_in
 from ._repairs import Repairs, id_fault, settle, survey, survey_again
 from ._sources import SourceFile
 from ._tables_spec import TableSpec
@@ -100,18 +100,25 @@ class Reader:
 
     def _groups(self, spec: TableSpec, files: Sequence[SourceFile]) -> list[FileGroup]:
         groups: dict[tuple[tuple[str, ...], bool], list[SourceFile]] = {}
+        controlled: set[tuple[tuple[str, ...], bool]] = set()
         with self._telling(f"checking {spec.name}"):
             for source in files:
                 header = read_header(source, spec)
-                check_gzip(source)
+                if check_whole(source):
+                    controlled.add((header.columns, source.gz))
                 self.messages.extend(header.messages)
                 groups.setdefault((header.columns, source.gz), []).append(source)
-            return [self._surveyed(spec, columns, tuple(sources)) for (columns, _), sources in groups.items()]
+            return [
+                self._surveyed(spec, key[0], tuple(sources), controls=key in controlled)
+                for key, sources in groups.items()
+            ]
 
-    def _surveyed(self, spec: TableSpec, columns: tuple[str, ...], files: tuple[SourceFile, ...]) -> FileGroup:
-        """Read files once for what a spreadsheet did to them."""
+    def _surveyed(
+        self, spec: TableSpec, columns: tuple[str, ...], files: tuple[SourceFile, ...], *, controls: bool
+    ) -> FileGroup:
+        """Read files once for what a spreadsheet did to them, and for control characters where they hold some."""
         source = self._source(columns, files)
-        counts = self._count(spec, survey(spec, columns), source)
+        counts = self._count(spec, survey(spec, columns, controls=controls), source)
         if counts["header"]:
             for one in files:
                 line = find_header(one)
