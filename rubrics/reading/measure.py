@@ -300,7 +300,7 @@ class Binder(Roles):
         return any(
             a.kind in ("recheck", "order", "start", "refer", "hold", "continue", "increase", "reduce")
             and self.document.tokens[a.start].key not in WEAK_ACTS
-            and not any(s.start == a.start for s in self.sentence.within(a.start, a.end + 4, "state"))
+            and not any(s.start <= a.start < s.end for s in self.sentence.within(a.start - 2, a.end + 4, "state"))
             for a in self.sentence.within(start, ann.start, "act")
         )
 
