@@ -69,6 +69,11 @@ class State:
     mention: str
     polarity: str
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What a bare act that follows ("Hyperkalemia. Recheck.") is about: the measurement whose state it is."""
+        return (self.concept,) if self.concept else ()
+
 
 @lru_cache(maxsize=4096)
 def concept_id(name: str, kinds: tuple[str, ...] | None = None) -> str:
