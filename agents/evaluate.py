@@ -265,9 +265,28 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
         "results": rows,
         "delta": deltas(everything),
         "delta_by_agent": by_agent,
+        "errors": _errors(records),
         "comparisons": [one.as_dict() for one in comparisons(everything)],
         "trajectory_hash": run_hash(records),
     }
+
+
+def _errors(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return who failed how often, and the first message: such episodes score what was earned before, mostly 0."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if record["error"]:
+            found.setdefault((record["agent"], record["outcome"]), []).append(record)
+    return [
+        {
+            "agent": agent,
+            "outcome": outcome,
+            "episodes": len(failed),
+            "first": failed[0]["error"],
+            "key": failed[0]["key"],
+        }
+        for (agent, outcome), failed in sorted(found.items())
+    ]
 
 
 def _outcomes(records: Sequence[Record]) -> dict[str, int]:

@@ -143,7 +143,7 @@ def settled(record: Record, session: Session, store: ChartStore, judged: Judged 
     episode = replay(session, store.chart(session.chart.patient), record["trajectory"], judged=judged)
     return {
         **record,
-        "outcome": outcome_of(episode, record["error"]),
+        "outcome": record["outcome"] if record["error"] else outcome_of(episode, ""),
         "score": episode.score,
         "trajectory_hash": episode.trajectory_hash,
         "trajectory": episode.trajectory,

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wardround.envs import Episode
-from wardround.patients import ChartStore, Stream, load_charts
+from wardround.patients import ChartStore, Stream, ToolCall, load_charts
 from wardround.sessions import SessionSet, load_sessions
 
 from .agent import Agent, Answer
 from .registry import AgentSpec, find_agent
 
 RECORD_FORMAT = "wardround.record/1"
-Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "ungraded"]
+Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "environment_error", "ungraded"]
 Record = dict[str, Any]
 
 
@@ -83,13 +83,26 @@ def play(episode: Episode, agent: Agent) -> Episode:
     return episode
 
 
+class AgentFault(Exception):  # noqa: N818 - it says whose fault it was
+    """An agent raised, or returned what is no action."""
+
+
 def advance(episode: Episode, agent: Agent, seen: Any) -> None:
-    """Let an agent do one action; runners that interleave episodes call this in turn."""
-    action = agent.act(seen)
+    """Let an agent do one action; runners that interleave episodes call this in turn.
+
+    Raises:
+        AgentFault: The agent raised, or returned neither a ToolCall nor an Answer.
+    """
+    try:
+        action = agent.act(seen)
+    except Exception as fault:
+        raise AgentFault(f"{type(fault).__name__}: {fault}") from fault
     if isinstance(action, Answer):
         episode.answer(action.text)
-    else:
+    elif isinstance(action, ToolCall):
         episode.call(action.name, action.arguments)
+    else:
+        raise AgentFault(f"`act` returned {type(action).__name__}; it must return a ToolCall or an Answer")
 
 
 class Worker:
@@ -140,19 +153,34 @@ class Worker:
         return spec.factory(seed)
 
     def run(self, task: Task) -> Record:
-        """Play a task; an agent that raises makes a record with the outcome `agent_error`, never an exception."""
+        """Play a task; what raises makes a record, never an exception.
+
+        The outcome is `agent_error` where the agent raised or returned no action, `environment_error` where this
+        library did: a set-up failure is not an agent's failure.
+        """
         episode = self.episode(task)
         agent = self.agent(task)
-        error = ""
+        error, ours = "", False
         try:
             play(episode, agent)
+        except AgentFault as fault:
+            error = str(fault)
         except Exception as fault:  # noqa: BLE001  # the one broad except: a failed episode is recorded, not lost
-            error = f"{type(fault).__name__}: {fault}"
-        return record(task, episode, agent, error)
+            error, ours = f"{type(fault).__name__}: {fault}", True
+        return record(task, episode, agent, error, ours=ours)
 
 
-def record(task: Task, episode: Episode, agent: Agent, error: str = "") -> Record:
-    """Return the record of a played episode: who, what, score, hash and the whole trajectory."""
+def record(task: Task, episode: Episode, agent: Agent, error: str = "", *, ours: bool = False) -> Record:
+    """Return the record of a played episode: who, what, score, hash and the whole trajectory.
+
+    Args:
+        task: What was played.
+        episode: As it was left.
+        agent: Who played.
+        error: What went wrong; "" where nothing did.
+        ours: Whether it was this library that went wrong, not the agent.
+    """
+    outcome = "environment_error" if ours else outcome_of(episode, error)
     return {
         "format": RECORD_FORMAT,
         "key": task.key,
@@ -164,7 +192,7 @@ def record(task: Task, episode: Episode, agent: Agent, error: str = "") -> Recor
         "trial": task.trial,
         "seed": task.seed,
         "licence": episode.session.licence,
-        "outcome": outcome_of(episode, error),
+        "outcome": outcome,
         "error": error,
         "score": episode.score,
         "trajectory_hash": episode.trajectory_hash,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from wardround.patients import Chart, UsageError
-from wardround.rubrics import Item, TurnScore, Verdict
+from wardround.rubrics import Item, TurnScore, Verdict, score
 from wardround.sessions import Session
 
 from .episode import Episode
@@ -56,9 +56,9 @@ def grade_answer(
     if calls == "gold":
         _play_gold(episode, turn)
     query = episode.query
-    score = episode.answer(answer)
-    assert score is not None  # the turn was open
     played = session.turns[turn]
+    # scored as it stands: an empty answer, which an episode would hand back, is worth 0 here
+    result = score(played.spec(session.family), answer, episode.trace, plan="off")
     texts = {item.id: item for item in played.rubric}
     return {
         "session": session.id,
@@ -69,12 +69,12 @@ def grade_answer(
         "language": language,
         "phrasing": phrasing,
         "calls": calls,
-        "reward": score.reward,
-        "r_plain": score.r_plain,
-        "reward_valid": score.reward_valid,
-        "explained": _sum(score),
-        "notes": list(score.notes),
-        "items": [_explained(verdict, texts.get(verdict.item), language) for verdict in score.verdicts],
+        "reward": result.reward,
+        "r_plain": result.r_plain,
+        "reward_valid": result.reward_valid,
+        "explained": _sum(result),
+        "notes": list(result.notes),
+        "items": [_explained(verdict, texts.get(verdict.item), language) for verdict in result.verdicts],
     }
 
 
@@ -108,11 +108,11 @@ def _explained(verdict: Verdict, item: Item | None, language: str) -> dict[str, 
     }
 
 
-def _sum(score: TurnScore) -> str:
+def _sum(turn: TurnScore) -> str:
     """Say in one line how the reward came about: (a + n·a/A) / (A + N), design §8."""
-    if not score.reward_valid:
-        return f"no reward: {sum(one.ungraded for one in score.verdicts)} items could not be graded"
-    guards = [one for one in score.verdicts if one.guard]
-    others = [one for one in score.verdicts if not one.guard]
+    if not turn.reward_valid:
+        return f"no reward: {sum(one.ungraded for one in turn.verdicts)} items could not be graded"
+    guards = [one for one in turn.verdicts if one.guard]
+    others = [one for one in turn.verdicts if not one.guard]
     kept, stated = sum(one.passed for one in guards), sum(one.passed for one in others)
     return f"{stated} of {len(others)} items stated, {kept} of {len(guards)} guards kept (they count in proportion)"

@@ -37,10 +37,25 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
                     f"{path}:{number}: field `{field}` is missing; "
                     "a row has `id`, `language`, `check`, `passes` and `answer` or `call`"
                 )
+        if fault := _fault(row):
+            raise DataError(f"{path}:{number}: {fault}")
         rows.append(row)
     if not rows:
         raise DataError(f"{path}: no rows in it; give one JSON object a line")
     return rows
+
+
+def _fault(row: dict[str, Any]) -> str | None:
+    """Return what is wrong with the fields of a row, and how it should be."""
+    if row["language"] not in ("en", "zh"):
+        return f"field `language` is {row['language']!r}; give en or zh"
+    if not isinstance(row["passes"], bool):
+        return f"field `passes` is {row['passes']!r}; give true or false"
+    if not isinstance(row.get("answer", ""), str):
+        return "field `answer` is no text; give the answer as a string"
+    call = row.get("call", {"tool": "", "arguments": {}})
+    sound = isinstance(call, dict) and isinstance(call.get("tool"), str) and isinstance(call.get("arguments"), dict)
+    return None if sound else 'field `call` is no call; give {"tool": "NAME", "arguments": {…}}'
 
 
 def row_check(row: dict[str, Any]) -> Check:

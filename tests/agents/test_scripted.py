@@ -70,6 +70,26 @@ def test_an_agent_that_raises_makes_a_record(worker: Worker, monkeypatch: pytest
     assert record["score"] == 0.0
 
 
+def test_what_is_no_action_is_the_agents_fault(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wardround.agents.scripted import Silent
+
+    monkeypatch.setattr(Silent, "act", lambda self, view: "normal")
+    record = worker.run(Task("silent", worker.sessions.sessions[0].id, "en", "implicit", 0, 0))
+    assert record["outcome"] == "agent_error"
+    assert record["error"] == "`act` returned str; it must return a ToolCall or an Answer"
+
+
+def test_a_fault_of_the_library_is_not_the_agents(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wardround.envs import Episode
+
+    def fail(self: Episode, text: str) -> None:
+        raise ZeroDivisionError("scoring broke")
+
+    monkeypatch.setattr(Episode, "answer", fail)
+    record = worker.run(Task("echo", worker.sessions.sessions[0].id, "en", "implicit", 0, 0))
+    assert (record["outcome"], record["error"]) == ("environment_error", "ZeroDivisionError: scoring broke")
+
+
 def test_a_file_beside_the_command_is_an_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ward_sessions: SessionSet
 ) -> None:

@@ -198,3 +198,18 @@ def test_help_names_every_command() -> None:
     assert done.returncode == 0
     for command in ("demo", "import", "generate", "check", "stats", "eval", "rescore", "grade", "inspect", "doctor"):
         assert command in done.stdout
+
+
+def test_an_agent_that_fails_is_said_to_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from wardround.agents.scripted import Silent
+
+    def fail(self: Silent, view: object) -> None:
+        raise ValueError("boom")
+
+    monkeypatch.setattr(Silent, "act", fail)
+    argv = ["eval", "--sessions", "ward", "--agent", "silent", "--limit", "2", "--out", str(tmp_path / "run")]
+    assert main(argv) == 1
+    assert "2 episodes of silent ended in agent_error; the first, silent/" in (out := capsys.readouterr().out)
+    assert "ValueError: boom" in out

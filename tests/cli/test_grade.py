@@ -57,3 +57,37 @@ def test_what_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     _stdin(monkeypatch, b"a" * (1 << 20) + b"b")
     assert main(["grade", "s-ward-session-a", "--turn", "1"]) == 2
     assert "longer than an answer can be" in capsys.readouterr().err
+
+
+def test_an_empty_answer_is_worth_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for raw in (b"", b"\n"):
+        _stdin(monkeypatch, raw)
+        assert main(["grade", "s-ward-session-a", "--turn", "2"]) == 1
+        out = capsys.readouterr().out
+        assert "answer: (empty)" in out and "reward 0.000" in out
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"call": [{}]}, "field `call` is no call"),
+        ({"call": {"tool": "Flag.create"}}, "field `call` is no call"),
+        ({"answer": 5}, "field `answer` is no text"),
+        ({"language": "fr"}, "field `language` is 'fr'; give en or zh"),
+        ({"passes": "yes"}, "field `passes` is 'yes'"),
+    ],
+)
+def test_rows_that_are_none(
+    row: dict[str, object], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    whole = {
+        "id": "r",
+        "language": "en",
+        "check": {"kind": "mention", "concept": "fever"},
+        "passes": True,
+        "answer": "x",
+    }
+    path.write_text(json.dumps(whole | row), encoding="utf-8")
+    assert main(["grade", "--rows", str(path)]) == 2
+    assert f"rows.jsonl:1: {told}" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def run_eval(args: argparse.Namespace) -> int:
             judging=judged,
         )
         report = evaluate(plan, args.out, how)
-    return max(_show(report, args), _without_verdict(report))
+    return max(_show(report, args), _without_verdict(report), 1 if report["errors"] else 0)
 
 
 @contextmanager
@@ -186,6 +186,8 @@ def _print_judge(report: dict[str, Any]) -> None:
 
 
 def _print_results(report: dict[str, Any]) -> None:
+    from wardround.patients import printable
+
     rows = [
         (
             row["agent"] + ("*" if row["sees_gold"] else ""),
@@ -202,6 +204,13 @@ def _print_results(report: dict[str, Any]) -> None:
     ]
     print_table("Rubric score by agent (* sees gold)", _COLUMNS, rows)
     print(_LEGEND)
+    for row in report["results"]:
+        if row["ungraded"]:
+            where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
+            print(f"{where}: {row['ungraded']} of {row['turns']} turns are ungraded and left out of every mean")
+    for one in report["errors"]:
+        told = f"{one['episodes']} episodes of {one['agent']} ended in {one['outcome']}"
+        print(f"{told}; the first, {one['key']}: {printable(one['first'])}")
     _print_comparisons(report["comparisons"])
     speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
     if speeds:
