@@ -13,47 +13,13 @@ from .matching import ids_for, is_a, unread, verdict
 
 TAKING = frozenset(("stop", "hold", "continue", "reduce", "increase", "switch"))
 PROPOSED = frozenset(("start", "avoid", "order", "recheck", "refer"))
-TAKES = (
-    "on ",
-    " on ",
-    " takes ",
-    " taking ",
-    " take ",
-    " uses ",
-    " using ",
-    " meds",
-    "medications",
-    "current drugs",
-    "drugs:",
-    " home ",
-    " treated with ",
-    " since starting ",
-    " after starting ",
-    "服",
-    "在用",
-    "用药",
-    "现用",
-    "每天都要用",
-    "目前用",
-    "口服",
-    "长期",
-)
+TAKES = words("grounded.assumed")
 ABOUT = tuple(sorted(words("grounded.about")))
 BEGUN = tuple(sorted(words("grounded.begun")))
 STRONG = tuple(sorted(words("grounded.takes")))
 ALLERGIES = words("mentions.allergies")
 NOT_STATES = words("grounded.not_states")
-NOT_TAKING = (
-    "allerg",
-    "intoleran",
-    "过敏",
-    "hives",
-    "was stopped",
-    "were stopped",
-    "in the past",
-    "ask about",
-    "over-the-counter",
-)
+NOT_TAKING = words("grounded.not_taking")
 
 
 def judge(check: GroundedMentionsCheck, reading: Reading, context: CheckContext) -> Verdict:

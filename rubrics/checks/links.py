@@ -11,15 +11,11 @@ from wardround.rubrics.reading.document import Ann, Sentence
 Spans = list[tuple[int, int]]
 WRAPPED = words("because.wrapped")
 SUBJECTS = words("because.subjects")
-REJECTING = frozenset(
-    (("rather", "than"), ("instead", "of"), ("as", "opposed"), ("and", "not"), ("而", "非"), ("并", "非"), ("而", "不"))
-)
+REJECTING = words("because.rejecting")
 """Two words that open what a reason rejects."""
-TURNED_DOWN = frozenset((("不", "是"), ("并", "非"), ("并", "不"), ("不", "因")))
+TURNED_DOWN = words("because.turned_down")
 """Two words that open, after a comma, what is not the reason."""
-CORRECTING = frozenset(
-    (("而", "是"), ("it", "is"), ("but", "to"), ("but", "because"), ("but", "rather"), ("but", "due"))
-)
+CORRECTING = words("because.correcting")
 """Two words that open the true cause after a rejected one."""
 
 
@@ -48,10 +44,10 @@ def _kept(reading: Reading, span: tuple[int, int]) -> tuple[int, int]:
     start, end = span
     tokens = reading.document.tokens
     for at in range(start, end):
-        two = (tokens[at].key, tokens[at + 1].key if at + 1 < end else "")
+        two = f"{tokens[at].key} {tokens[at + 1].key}" if at + 1 < end else ""
         if two in REJECTING or (tokens[at].raw in ",，、" and at + 1 < end and tokens[at + 1].key == "not"):
             return start, at
-        if tokens[at].raw in ",，、" and at + 2 < end and (tokens[at + 1].raw, tokens[at + 2].raw) in TURNED_DOWN:
+        if tokens[at].raw in ",，、" and at + 2 < end and f"{tokens[at + 1].raw} {tokens[at + 2].raw}" in TURNED_DOWN:
             return start, at
     return start, end
 
@@ -60,7 +56,7 @@ def _corrected(reading: Reading, sentence: Sentence, ann: Ann) -> tuple[Spans, S
     """As in "not because of A; it is B", "不是A造成的，而是B": the cause that replaces a rejected one."""
     tokens = reading.document.tokens
     for at in range(min(ann.start, ann.end), sentence.end - 1):
-        if (tokens[at].key, tokens[at + 1].key) in CORRECTING and at >= ann.start:
+        if f"{tokens[at].key} {tokens[at + 1].key}" in CORRECTING and at >= ann.start:
             begin = next(
                 (i for i in range(sentence.start, ann.start) if tokens[i].key in ("不", "并", "非")), ann.start
             )
@@ -126,7 +122,7 @@ def _denied(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
         return True
     if tokens[ann.start].raw == "才":  # "不是因为A才停B"
         return any(
-            (tokens[i].raw, tokens[i + 1].raw) in TURNED_DOWN
+            f"{tokens[i].raw} {tokens[i + 1].raw}" in TURNED_DOWN
             for i in range(sentence.start, max(sentence.start, ann.start - 1))
         )
     if any(key in ("not", "n't", "isn't", "不", "非", "无", "未") for key in before):

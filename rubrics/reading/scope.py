@@ -30,6 +30,7 @@ class Scopes:
         self.sources = list(sentence.of("source"))
         self.concepts = [ann for ann in sentence.anns if ann.layer == "concept"]
         self.plain = not self.mods and not self.sources and not sentence.question
+        self._items: dict[int, bool] = {}  # every cue of a long denial asks for the same commas
 
     def flags(self, start: int, end: int) -> Flags:
         """Return the flags of tokens [start, end)."""
@@ -146,6 +147,12 @@ class Scopes:
 
     def _list_item(self, position: int) -> bool:
         """Tell whether the clause from `position` may continue a list: no verb, number, act or new negation in it."""
+        found = self._items.get(position)
+        if found is None:
+            found = self._items[position] = self._continues(position)
+        return found
+
+    def _continues(self, position: int) -> bool:
         clause = self.document.clause
         if position >= self.sentence.end:
             return False
