@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from wardround.patients import Stream, UsageError
 
-from .metrics import UNIT, TurnResult
+from .metrics import REPLICATES, UNIT, TurnResult, resampled
 
 IDENTITY = ("agent", "session", "language", "phrasing", "trial", "turn")
 """What names a turn of a run; a comparison lets one of these differ."""
 EXACT = 16
 """Sessions up to which every assignment of signs is counted; beyond, signs are drawn."""
 DRAWS = 9999
-REPLICATES = 2000
+_ROWS = 500
+"""Assignments of signs worked on at a time: flat memory however many sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def compare(
         len(names),
         pairs,
         float(Fraction(sum(values), pairs * UNIT)),
-        _interval(values, counts, Stream("compare interval", *key)),
+        resampled(values, counts, Stream("compare interval", *key), REPLICATES) if len(values) > 1 else None,
         sign_flip(values, Stream("compare signs", *key)),
     )
 
@@ -145,15 +148,21 @@ def sign_flip(sums: Sequence[int], stream: Stream) -> float:
         for value in moved:
             ways = _added(ways, value)
         return float(Fraction(sum(count for total, count in ways.items() if abs(total) >= observed), 1 << len(moved)))
+    return (_extreme(moved, observed, stream) + 1) / (DRAWS + 1)
+
+
+def _extreme(moved: Sequence[int], observed: int, stream: Stream) -> int:
+    """Count the drawn assignments of signs whose sum is as far from 0; whole numbers, so exact on every machine."""
+    values = np.array(moved, dtype=np.int64)
+    words = -(-len(moved) // 64)
     extreme = 0
-    for _ in range(DRAWS):
-        total = 0
-        for start in range(0, len(moved), 64):
-            bits = stream.bits64()
-            for place, value in enumerate(moved[start : start + 64]):
-                total += value if bits >> place & 1 else -value
-        extreme += abs(total) >= observed
-    return (extreme + 1) / (DRAWS + 1)
+    for start in range(0, DRAWS, _ROWS):
+        rows = min(_ROWS, DRAWS - start)
+        raw = b"".join(stream.bits64().to_bytes(8, "big") for _ in range(rows * words))
+        bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8)).reshape(rows, words * 64)[:, : len(moved)]
+        totals = (bits.astype(np.int64) * 2 - 1) @ values
+        extreme += int(np.count_nonzero(np.abs(totals) >= observed))
+    return extreme
 
 
 def _added(ways: Counter[int], value: int) -> Counter[int]:
@@ -162,18 +171,6 @@ def _added(ways: Counter[int], value: int) -> Counter[int]:
         out[total + value] += count
         out[total - value] += count
     return out
-
-
-def _interval(sums: Sequence[int], sizes: Sequence[int], stream: Stream) -> tuple[float, float] | None:
-    if len(sums) < 2:
-        return None
-    means = []
-    for _ in range(REPLICATES):
-        picks = [stream.below(len(sums)) for _ in sums]
-        means.append(Fraction(sum(sums[pick] for pick in picks), sum(sizes[pick] for pick in picks) * UNIT))
-    means.sort()
-    cut = REPLICATES // 40
-    return float(means[cut]), float(means[-1 - cut])
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from math import comb
 from typing import Any
 
@@ -200,12 +201,22 @@ def bootstrap(
     scores = _session_scores(turns)
     sums = [sum(round(score * UNIT) for score in scores[session]) for session in sorted(scores)]
     sizes = [len(scores[session]) for session in sorted(scores)]
-    if not sums:
-        return None
-    draws = _lanes(Stream("bootstrap", seed), len(sums))
+    return resampled(sums, sizes, Stream("bootstrap", seed), replicates) if sums else None
+
+
+def resampled(sums: Sequence[int], sizes: Sequence[int], stream: Stream, replicates: int) -> tuple[float, float]:
+    """Return the 95 % interval of Σ sums / Σ sizes, in billionths, resampling whole units with replacement.
+
+    Args:
+        sums: One integer per unit (session), in billionths.
+        sizes: How many values each sum holds.
+        stream: Draws the units.
+        replicates: Samples drawn.
+    """
+    draws = _lanes(stream, len(sums))
     means = []
     for _ in range(replicates):
-        picks = [next(draws) for _ in sums]
+        picks = list(islice(draws, len(sums)))
         means.append(Fraction(sum(sums[pick] for pick in picks), sum(sizes[pick] for pick in picks) * UNIT))
     means.sort()
     cut = replicates // 40  # 2.5 % at each end
