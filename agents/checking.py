@@ -9,7 +9,7 @@ from wardround.envs import Episode
 from wardround.patients import Chart, ChartStore
 from wardround.sessions import Session, SessionSet, check_session
 
-from .adversaries import ADVERSARIES
+from .adversaries import ADVERSARIES, phrases
 from .registry import AgentSpec, find_agent
 from .rollout import play
 
@@ -22,14 +22,13 @@ SHOWN = ("blind", "stuffer")
 GAMES = tuple(one.name for one in ADVERSARIES)
 """Printed: what hunting for loopholes earns, on at most `GAMED` sessions of the set."""
 GAMED = 60
-LIMITS = {
-    "blind": 0.15, "stuffer": 0.10, "chart_copier": 0.10, "contradictor": 0.10, "enumerator": 0.10,
-    "every_account": 0.10, "every_status": 0.10, "fixed_panel": 0.10, "full_marks": 0.10, "other_turn": 0.10,
-    "row_paster": 0.10, "row_printer": 0.10, "self_evidence": 0.10,
-}  # fmt: skip
-"""The most such an agent may earn on average; `base_rate` and `fixed_order` are shown without a limit."""
 ENOUGH = 20
 """Sessions from which a mean says something of the set."""
+
+
+def earns_at_most() -> dict[str, float]:
+    """Return the most that agents may earn on average; `base_rate` and `fixed_order` are shown without a limit."""
+    return dict(phrases()["limits"])
 
 
 def languages_of(session: Session) -> list[str]:
@@ -89,7 +88,7 @@ def _spread(names: list[str], most: int) -> list[str]:
 
 def _too_much(means: dict[str, float | None]) -> Iterable[dict[str, str]]:
     """Yield what the set as a whole gives away: a failure of no single session."""
-    for name, most in LIMITS.items():
+    for name, most in earns_at_most().items():
         mean = means[name]
         if mean is not None and mean > most:
             message = f"{name} earns {mean:.3f} on average, at most {most:.2f} is allowed"

@@ -60,3 +60,14 @@ class TitleBook:
             return _DOT
         padded = any((version, "0" * zeros + code) in self._titles for zeros in (1, 2))
         return _LOST if padded and (version, code) not in self._titles else None
+
+
+class Titled:
+    """For mappers whose one dictionary is a book of ICD titles."""
+
+    def __init__(self) -> None:
+        self._titles = TitleBook()
+
+    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
+        """Read the titles of codes."""
+        self._titles.learn(rows, tally)

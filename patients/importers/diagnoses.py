@@ -11,8 +11,8 @@ from wardround.patients.times import NEVER
 from . import _vocabulary as words
 from ._facts import TWICE
 from ._mapper import Mapped, PatientContext, Rows, Tallies
-from ._tables import Row, TableSpec
-from ._titles import TitleBook
+from ._tables import TableSpec
+from ._titles import Titled
 from ._values import clean, whole
 from .demographics import discharge_known
 from .report import Tally
@@ -33,19 +33,12 @@ BOTH_VERSIONS = "icd_code stands with both ICD versions: nobody can say which is
 CODE = re.compile(r"[A-Z0-9]{3,8}", re.ASCII)
 
 
-class Diagnoses:
+class Diagnoses(Titled):
     """One Condition per coded diagnosis, the principal one ranked 1."""
 
     tables: tuple[TableSpec, ...] = (DIAGNOSES,)
     dictionaries: tuple[TableSpec, ...] = (TITLES,)
     types: tuple[str, ...] = ("Condition",)
-
-    def __init__(self) -> None:
-        self._titles = TitleBook()
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the titles; codes are text (leading zeros count)."""
-        self._titles.learn(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Conditions by admission, rank and code."""

@@ -12,8 +12,8 @@ from wardround.patients.times import NEVER
 from . import _vocabulary as words
 from ._facts import Cells, NoDictionary, id_key, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
-from ._tables import Row, TableSpec
-from ._titles import TitleBook
+from ._tables import TableSpec
+from ._titles import Titled
 from ._values import GSN_DIGITS, LOST, lost_zeros
 from .diagnoses import BOTH_VERSIONS, CODE, TITLES, coded, dot
 from .report import Tally
@@ -30,19 +30,12 @@ PYXIS = TableSpec(
 )
 
 
-class EdDiagnoses:
+class EdDiagnoses(Titled):
     """One Condition per diagnosis of the emergency department, known when the patient left it."""
 
     tables: tuple[TableSpec, ...] = (DIAGNOSIS,)
     dictionaries: tuple[TableSpec, ...] = (TITLES,)
     types: tuple[str, ...] = ("Condition",)
-
-    def __init__(self) -> None:
-        self._titles = TitleBook()
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the titles of codes."""
-        self._titles.learn(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Conditions by stay, rank and code."""

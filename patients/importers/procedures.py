@@ -12,7 +12,7 @@ from . import _vocabulary as words
 from ._facts import Cells, content, id_key, known_at, period, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
-from ._titles import TitleBook
+from ._titles import Titled
 from ._values import clean, moment
 from .demographics import discharge_known
 from .report import Tally
@@ -50,19 +50,12 @@ ITEMS = TableSpec(
 _PATTERNS = {"9": re.compile(r"[0-9]{3,4}", re.ASCII), "10": re.compile(r"[0-9A-HJ-NP-Z]{7}", re.ASCII)}
 
 
-class CodedProcedures:
+class CodedProcedures(Titled):
     """Procedures coded at discharge: dated by day, known when they were coded."""
 
     tables: tuple[TableSpec, ...] = (CODED,)
     dictionaries: tuple[TableSpec, ...] = (TITLES,)
     types: tuple[str, ...] = ("Procedure",)
-
-    def __init__(self) -> None:
-        self._titles = TitleBook()
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the titles; codes are text (leading zeros count)."""
-        self._titles.learn(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Procedures by admission and rank."""

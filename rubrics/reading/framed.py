@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from .claims import ActClaim, Flags
@@ -37,12 +38,12 @@ def _resolved(act: str, target: Ann) -> str:
     return "refer" if "service" in target.value.kinds else "order"
 
 
-class Framed(Targets):
+class Framed(Targets, ABC):
     """The framed acts of one sentence."""
 
+    @abstractmethod
     def _status(self, site: Site, start: int, end: int) -> tuple[bool, bool, Flags]:
         """Return (advised, negated, flags) of an act."""
-        raise NotImplementedError
 
     def _framed(self) -> list[Frame]:
         return FrameReader(self.document, self.sentence, self._fits_frame).read()

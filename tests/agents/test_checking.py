@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wardround.agents import check_set
-from wardround.agents.checking import GAMES, LIMITS
+from wardround.agents.checking import GAMES, earns_at_most
 from wardround.patients import ChartStore
 from wardround.rubrics import Item, MentionCheck, Text
 from wardround.sessions import Session, SessionSet
@@ -21,7 +21,7 @@ def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartSto
     assert report["passed"] == report["sessions"] == len(ward_sessions)
     assert report["mrs"]["oracle"] == 1.0
     assert {report["mrs"][name] for name in ("silent", "echo", "refuser")} == {0.0}
-    for name, most in LIMITS.items():
+    for name, most in earns_at_most().items():
         assert report["mrs"][name] <= most, name
     assert set(GAMES) <= set(report["mrs"])
 
@@ -56,4 +56,4 @@ def test_a_set_that_pays_a_loophole_is_found(ward_sessions: SessionSet, ward: Ch
     named = [session for session in ward_sessions if "drug" in session.labels]
     report = check_set(SessionSet([careless(session) for session in named], "paid"), ward)
     assert {"session": "*", "rule": "gameable"}.items() <= report["failures"][-1].items()
-    assert report["mrs"]["contradictor"] > LIMITS["contradictor"]
+    assert report["mrs"]["contradictor"] > earns_at_most()["contradictor"]

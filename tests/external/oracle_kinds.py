@@ -184,7 +184,7 @@ def _said(one: Json) -> str | None:
     )
 
 
-def tests_ours(side: Ours) -> Iterator[Row]:
+def micro_tests_ours(side: Ours) -> Iterator[Row]:
     for one in side.all("Observation", "micro-"):
         if one["id"].split("-")[1] != "susc" and "-org-" not in one["id"]:
             yield {
@@ -199,7 +199,7 @@ def tests_ours(side: Ours) -> Iterator[Row]:
             }
 
 
-def tests_theirs(side: Theirs) -> Iterator[Row]:
+def micro_tests_theirs(side: Theirs) -> Iterator[Row]:
     for one in side.all("ObservationMicroTest"):
         yield {
             "patient": side.patient(one),

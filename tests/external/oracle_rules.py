@@ -358,7 +358,7 @@ LARGE = (
         kinds.charted_theirs("Datetimeevents"),
         dates,
     ),
-    Kind("Observation, micro: tests", ("specimen", "code"), kinds.tests_ours, kinds.tests_theirs, cultures),
+    Kind("Observation, micro: tests", ("specimen", "code"), kinds.micro_tests_ours, kinds.micro_tests_theirs, cultures),
     Kind(
         "Observation, micro: organisms",
         ("specimen", "test", "organism"),

@@ -38,9 +38,14 @@ LITTLE = (
 
 @pytest.mark.parametrize("joint", JOINTS)
 def test_a_state_and_then_a_bare_act(joint):
+    advised = 0
     for word, act in product(STATES, ACTS):
-        read(f"She has {word}{joint}{act}", "en")
-        read(f"{word}{joint}{act}", "zh")
+        for text, language in ((f"She has {word}{joint}{act}", "en"), (f"{word}{joint}{act}", "zh")):
+            reading = read(text, language)
+            assert reading.text == text
+            assert all(isinstance(one, str) for claim in reading.acts() for one in claim.targets)
+            advised += bool(reading.acts())
+    assert advised > 0
 
 
 def test_a_bare_act_after_a_state_is_about_its_measurement():
