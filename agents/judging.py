@@ -31,6 +31,7 @@ from wardround.rubrics import (
 LITELLM = "litellm:"
 RECORDED = "recorded"
 CREDENTIALED = "credentialed"
+UNKNOWN = "unknown"
 _MALICIOUS = ("1.82.7", "1.82.8")
 """Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
 _HOPELESS = (400, 401, 403, 404, 405, 413, 422)
@@ -110,13 +111,14 @@ class JudgePlan:
         """Refuse to send data to a model without the agreement they need.
 
         Raises:
-            UsageError: Some data are credentialed, a model is to be asked, and no agreement was named.
+            UsageError: Some data are credentialed, or nobody has said what they are; a model is to be asked, and no
+                agreement was named.
         """
-        kept_close = any(CREDENTIALED in licence.casefold() for licence in licences)
+        kept_close = any(word in licence.casefold() for licence in licences for word in (CREDENTIALED, UNKNOWN))
         if self.model is not None and kept_close and not (self.agreement or "").strip():
             raise UsageError(
-                "these data are credentialed: no model may read them, on this machine or elsewhere, without an "
-                "agreement; name it with --data-agreement TEXT (it is kept in the manifest)"
+                "these data are credentialed, or of unknown licence: no model may read them, on this machine or "
+                "elsewhere, without an agreement; name it with --data-agreement TEXT (it is kept in the manifest)"
             )
 
 

@@ -33,13 +33,13 @@ from wardround.rubrics import (
     score,
     write_record,
 )
-from wardround.sessions import Session, Turn
+from wardround.sessions import Session, Turn, opening_context
 
 from . import prompts
 from .actions import clean
 from .budgets import answer_is_last, closes
 from .reference import reference_of
-from .settings import Settings, check_settings, opening_context
+from .settings import Settings, check_settings
 from .trajectory import trajectory_of
 from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, messages_of
 from .view import EpisodeView
@@ -92,7 +92,7 @@ class Episode:
         self.chart = chart
         self.settings = Settings(language, per_turn, view, scoring, plan, history)
         check_settings(session, chart, self.settings)
-        self._context = opening_context(session, chart, self.settings)
+        self._context = opening_context(session, chart, language, view)
         self._judged = judged
         self._events: list[Event] = []  # what the conversation shows
         self._aside: tuple[Event, ...] = ()  # what the agent did in turns that the conversation shows as gold's

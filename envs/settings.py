@@ -1,20 +1,11 @@
-"""How an episode is played, which combinations make no sense, and where it begins."""
+"""How an episode is played, and which combinations make no sense."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from wardround.patients import (
-    ALL_TOOLS,
-    Chart,
-    Dialogue,
-    Overlay,
-    ToolContext,
-    UsageError,
-    ViewFilter,
-    parse_instant,
-)
+from wardround.patients import ALL_TOOLS, Chart, UsageError
 from wardround.sessions import Session
 
 
@@ -71,18 +62,3 @@ def check_settings(session: Session, chart: Chart, settings: Settings) -> None:
             raise UsageError(f"session `{session.id}` turn {number} has no gold; gold history cannot be played")
     if settings.history == "gold" and session.use == "evaluation":
         raise UsageError(f"session `{session.id}` is for evaluation only; gold history would show its answers")
-
-
-def opening_context(session: Session, chart: Chart, settings: Settings) -> ToolContext:
-    """Return what the tools act on when an episode begins: the record at the anchor, nothing written, nothing told."""
-    hidden = session.view
-    view = ViewFilter(types=hidden.types, encounters=hidden.encounters, sections=hidden.sections)
-    return ToolContext(
-        record=Overlay(chart.at(parse_instant(session.anchor), view)),
-        dialogue=Dialogue(session.interview),
-        subject_id=session.chart.patient,
-        session_id=session.id,
-        language=settings.language,
-        view=settings.view,
-        encounter=session.encounter,
-    )

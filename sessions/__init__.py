@@ -14,6 +14,7 @@ from .dataset import (
 )
 from .gates import Failure, check_session
 from .generate import GenerationResult, generate
+from .gold import opening_context
 from .scenario import load_scenario, scenario_names
 from .session import (
     FORMAT,
@@ -54,6 +55,7 @@ __all__ = [
     "generate",
     "load_scenario",
     "load_sessions",
+    "opening_context",
     "read_sessions",
     "save_sessions",
     "scenario_names",

@@ -41,6 +41,21 @@ def snapshot_of(session: Session, chart: Chart) -> Snapshot:
     return chart.at(parse_instant(session.anchor), view)
 
 
+def opening_context(
+    session: Session, chart: Chart, language: Literal["en", "zh"] = "en", view: Literal["compact", "fhir"] = "compact"
+) -> ToolContext:
+    """Return what the tools act on when a session begins: the record at the anchor, nothing written, nothing told."""
+    return ToolContext(
+        record=Overlay(snapshot_of(session, chart)),
+        dialogue=Dialogue(session.interview),
+        subject_id=session.chart.patient,
+        session_id=session.id,
+        language=language,
+        view=view,
+        encounter=session.encounter,
+    )
+
+
 def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "en") -> Iterator[GoldTurn]:
     """Run every turn's gold calls in order; evidence accumulates over the turns.
 
@@ -49,15 +64,8 @@ def play_gold(session: Session, chart: Chart, language: Literal["en", "zh"] = "e
         chart: The session's chart.
         language: What the patient answers in.
     """
-    snapshot = snapshot_of(session, chart)
-    context = ToolContext(
-        record=Overlay(snapshot),
-        dialogue=Dialogue(session.interview),
-        subject_id=session.chart.patient,
-        session_id=session.id,
-        language=language,
-        encounter=session.encounter,
-    )
+    context = opening_context(session, chart, language)
+    snapshot = context.record.snapshot
     evidence = Evidence()
     for turn in session.turns:
         calls = turn.gold.calls if turn.gold is not None else ()

@@ -431,10 +431,11 @@ def test_under_gold_history_the_agents_own_answers_are_judged(judged_set: Sessio
         assert answers == [turn.query.en.implicit for turn in session.turns]
 
 
-def test_credentialed_data_go_to_no_model_without_an_agreement(
-    ward_sessions: SessionSet, tmp_path: Path, clients
+@pytest.mark.parametrize("licence", ["credentialed", "unknown"])
+def test_data_that_may_be_credentialed_go_to_no_model_without_an_agreement(
+    licence: str, ward_sessions: SessionSet, tmp_path: Path, clients
 ) -> None:
-    closed = SessionSet((with_judge(ward_sessions.sessions[0], licence="credentialed"),), "ward")
+    closed = SessionSet((with_judge(ward_sessions.sessions[0], licence=licence),), "ward")
     plan = EvaluationPlan(sessions=closed, judge=PLAN)
     with pytest.raises(UsageError, match="--data-agreement"):
         evaluate(plan, tmp_path / "run")
