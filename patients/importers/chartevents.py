@@ -11,6 +11,7 @@ from wardround.patients.slotted import Sheaf, Slotted
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
+from ._chart_items import FromItems
 from ._charted import Item, charted_quantity, describe, read_value, settle_unit
 from ._facts import DAY_END, known_at
 from ._lab_values import Value
@@ -18,7 +19,6 @@ from ._mapper import Mapped, PatientContext, Rows, Tallies
 from ._tables import Row, TableSpec
 from ._templates import Make, Shelf, Values, day_end, full_time, plain_number
 from ._values import clean, end_of_day, moment, whole
-from .procedures import ITEMS, read_items
 from .report import Tally
 
 CHART = TableSpec(
@@ -63,25 +63,20 @@ _SLOTS = ("key", "whole", "whole", "time", "time", "number", "time")
 _STAND_IN = "543219876543.219876"
 
 
-class Charted:
+class Charted(FromItems):
     """One Observation per charted value."""
 
     tables: tuple[TableSpec, ...] = (CHART,)
-    dictionaries: tuple[TableSpec, ...] = (ITEMS,)
     types: tuple[str, ...] = ("Observation",)
 
     def __init__(self) -> None:
-        self._labels: dict[str, tuple[str | None, str | None]] = {}
+        super().__init__()
         self._items: dict[str, Item] = {}
         self._readings: dict[Row, Reading] = {}
         self._templates: dict[tuple[Shape, bool], list[Slotted | None]] = {}
         # apart, so that no flood of free text can keep the numbers from their templates
         self._numbers = Shelf("Observation", _SLOTS, dated=3, encounter=2)
         self._words = Shelf("Observation", _SLOTS, dated=3, encounter=2)
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the names of items."""
-        self._labels |= read_items(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped | Sheaf]:
         """Yield the Observations: those that go the long way by key, the others as a sheaf."""

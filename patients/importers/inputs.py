@@ -17,11 +17,11 @@ from wardround.patients.resource import Resource, known_later, known_value, tag_
 from wardround.patients.times import NEVER, SECOND, Instant
 
 from . import _vocabulary as words
+from ._chart_items import FromItems
 from ._facts import Cells, category, digits_of, id_key, known_at, observation, period, put_value, quantity, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
-from ._tables import Row, TableSpec
+from ._tables import TableSpec
 from ._values import Moment, number
-from .procedures import ITEMS, read_items
 from .report import Tally
 
 INPUT = TableSpec(
@@ -65,26 +65,7 @@ class Run(NamedTuple):
     """When its end and all that hangs on it were known: not before `known`."""
 
 
-class _FromItems:
-    """For mappers that name their rows by `d_items`."""
-
-    dictionaries: tuple[TableSpec, ...] = (ITEMS,)
-
-    def __init__(self) -> None:
-        self._items: dict[str, tuple[str | None, str | None]] = {}
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the names of items."""
-        self._items |= read_items(rows, tally)
-
-    def _item(self, item: str, tally: Tally) -> tuple[str, str | None]:
-        label, group = self._items.get(item, (None, None))
-        if label is None:
-            tally.note("itemid without a label in d_items")
-        return label or f"Item {item}", group
-
-
-class Inputs(_FromItems):
+class Inputs(FromItems):
     """One MedicationAdministration per component and rate."""
 
     tables: tuple[TableSpec, ...] = (INPUT,)
@@ -108,12 +89,12 @@ class Inputs(_FromItems):
             if run is None:
                 tally.refuse("starttime is empty", cells.number)
             else:
-                name, _ = self._item(item, tally)
+                name, _ = self._named(item, tally)
                 resource = _administration(patient, (order, item, name), cells, run, tally)
                 yield Mapped("inputevents", cells.number, resource, run.known)
 
 
-class Ingredients(_FromItems):
+class Ingredients(FromItems):
     """One Observation per ingredient (water, calories, protein, a drug's own amount) of what ran in."""
 
     tables: tuple[TableSpec, ...] = (INGREDIENT,)
@@ -141,7 +122,7 @@ class Ingredients(_FromItems):
         for (order, item, digits), cells in placed:
             run = _run(cells, tally)
             assert run is not None
-            label, group = self._item(item, tally)
+            label, group = self._named(item, tally)
             # what ran in is no measurement of the patient: "Phosphorus" alone would be the laboratory's
             name = label if "ingr" in label.lower() else f"{label} (ingredient)"
             code = words.concept(name, words.coding(words.system("item"), item, name))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from wardround.patients.resource import Resource
 
 from . import _vocabulary as words
+from ._chart_items import FromItems
 from ._facts import Cells, digits_of, id_key, known_at, observation, put_value, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
-from ._tables import Row, TableSpec
-from .procedures import ITEMS, read_items
-from .report import Tally
+from ._tables import TableSpec
 
 _COLUMNS = ("subject_id", "hadm_id", "stay_id", "charttime", "storetime", "itemid", "value", "valueuom")
 _REQUIRED = frozenset({"subject_id", "hadm_id", "stay_id", "charttime", "itemid", "value"})
@@ -19,21 +18,13 @@ OUTPUT = TableSpec("outputevents", _COLUMNS, _REQUIRED, not_carried=("caregiver_
 DATETIME = TableSpec("datetimeevents", _COLUMNS, _REQUIRED, not_carried=("caregiver_id", "warning"))
 
 
-class _Charted:
+class _Charted(FromItems):
     """One table of ICU facts: who, when, which item, what."""
 
     tables: tuple[TableSpec, ...] = ()
-    dictionaries: tuple[TableSpec, ...] = (ITEMS,)
     types: tuple[str, ...] = ("Observation",)
     prefix = ""
     times: tuple[str, ...] = ("charttime", "storetime")
-
-    def __init__(self) -> None:
-        self._items: dict[str, tuple[str | None, str | None]] = {}
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the names of items."""
-        self._items |= read_items(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Observations by stay, item and time."""
@@ -57,10 +48,7 @@ class _Charted:
         for (stay, item, when), cells in placed:
             at = cells.time("charttime")
             assert at is not None
-            label, group = self._items.get(item, (None, None))
-            if label is None:
-                tally.note("itemid without a label in d_items")
-            name = label or f"Item {item}"
+            name, group = self._named(item, tally)
             code = words.concept(name, words.coding(words.system("item"), item, name))
             kind = words.concept(group or "ICU")
             resource = observation(patient, f"{self.prefix}-{stay}-{item}-{when}{cells.suffix}", kind, code, at)

@@ -9,11 +9,12 @@ from wardround.patients.resource import Resource
 from wardround.patients.times import NEVER, Instant
 
 from . import _vocabulary as words
-from ._facts import Cells, content, id_key, known_at, period, sound
+from ._chart_items import FromItems
+from ._facts import Cells, id_key, known_at, period, sound
 from ._mapper import Mapped, PatientContext, Rows, Tallies
-from ._tables import Row, TableSpec
+from ._tables import TableSpec
 from ._titles import Titled
-from ._values import clean, moment
+from ._values import moment
 from .demographics import discharge_known
 from .report import Tally
 
@@ -40,13 +41,6 @@ EVENTS = TableSpec(
         "isopenbag", "continueinnextdept", "originalamount", "originalrate",
     ),
 )  # fmt: skip
-ITEMS = TableSpec(
-    "d_items",
-    ("itemid", "label", "linksto", "category"),
-    frozenset({"itemid", "label"}),
-    not_carried=("abbreviation", "unitname", "param_type", "lownormalvalue", "highnormalvalue"),
-    keyed=False,
-)
 _PATTERNS = {"9": re.compile(r"[0-9]{3,4}", re.ASCII), "10": re.compile(r"[0-9A-HJ-NP-Z]{7}", re.ASCII)}
 
 
@@ -118,19 +112,11 @@ def _dotted(version: str, code: str) -> str:
     return code if len(code) <= place else f"{code[:place]}.{code[place:]}"
 
 
-class IcuProcedures:
+class IcuProcedures(FromItems):
     """What the ICU charted as done, with its times; imaging is a category of its own."""
 
     tables: tuple[TableSpec, ...] = (EVENTS,)
-    dictionaries: tuple[TableSpec, ...] = (ITEMS,)
     types: tuple[str, ...] = ("Procedure",)
-
-    def __init__(self) -> None:
-        self._items: dict[str, tuple[str | None, str | None]] = {}
-
-    def learn(self, table: str, rows: Iterator[Row], tally: Tally) -> None:
-        """Read the names of items."""
-        self._items |= read_items(rows, tally)
 
     def map(self, patient: PatientContext, rows: Rows, tallies: Tallies) -> Iterator[Mapped]:
         """Yield the Procedures by order and item."""
@@ -152,10 +138,7 @@ class IcuProcedures:
                 yield self._event(patient, order, item, cells, tally)
 
     def _event(self, patient: PatientContext, order: str, item: str, cells: Cells, tally: Tally) -> Mapped:
-        label, group = self._items.get(item, (None, None))
-        if label is None:
-            tally.note("itemid without a label in d_items")
-        name = label or f"Item {item}"
+        name, group = self._named(item, tally)
         word = cells["statusdescription"]
         status = words.codes()["icu_procedure_status"].get(word or "")
         if status is None:
@@ -191,15 +174,3 @@ def _known(cells: Cells) -> Instant:
     if start is None:
         return NEVER
     return max(known_at(cells.time("storetime"), start, Tally(EVENTS.name)), start.known)
-
-
-def read_items(rows: Iterator[Row], tally: Tally) -> dict[str, tuple[str | None, str | None]]:
-    """Read `d_items`: itemid → label and category."""
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for number, _, item, label, _, group in sorted(rows, key=content):
-        key = clean(item) or ""
-        if key in found:
-            tally.refuse("itemid stands twice; the row that sorts first is kept", number)
-        else:
-            found[key] = (clean(label), clean(group))
-    return found
