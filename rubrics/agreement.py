@@ -28,12 +28,6 @@ from .rubric import (
     ValueCheck,
 )
 
-_JOINED = {
-    "any_of": {"en": "At least one of these holds:", "zh": "以下至少一项成立："},
-    "all_of": {"en": "All of these hold:", "zh": "以下各项均成立："},
-    "not": {"en": "This does NOT hold:", "zh": "以下不成立："},
-}
-
 
 def kappa(pairs: Iterable[tuple[bool, bool]]) -> Fraction | None:
     """Return Cohen's κ of two judges' yes and no on the same cases, exactly.
@@ -89,7 +83,7 @@ def _worded(check: Check, language: str) -> str | None:
         if len(told) < len(parts):
             return None
         listed = " ".join(f"({number}) {part}" for number, part in enumerate(told, start=1))
-        return f"{_JOINED[check.kind][language]} {listed}"
+        return f"{book().criteria[check.kind][language]} {listed}"
     kind, values = _values(check, language)
     words: Mapping[str, str] = book().criteria.get(kind, {})
     return words[language].format(**values) if words else None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError
+from .datafile import load_model
 
 _HIDDEN = ("Cf", "Mn", "Me", "Cs", "Cc")
 
@@ -48,17 +47,13 @@ class JudgeBook(_Frozen):
     remarks: str
     limits: dict[str, int]
     """Most characters of each part of a request, of a reply and of a reasoning kept in a verdict."""
-    schema_: dict[str, Any]
+    schema_: dict[str, Any] = Field(alias="schema")
     system: dict[str, tuple[str, ...]]
     labels: dict[str, dict[str, str]]
     conclusions: Conclusions
     addressed: Addressed
     criteria: dict[str, dict[str, str]]
     """Kind of a typed check → the criterion that says the same in words, by language."""
-
-
-def _raw() -> bytes:
-    return files("wardround.rubrics").joinpath("data/judge.json").read_bytes()
 
 
 @cache
@@ -68,12 +63,7 @@ def book() -> JudgeBook:
     Raises:
         DataError: It is not as its schema says.
     """
-    try:
-        loaded = orjson.loads(_raw())
-        loaded["schema_"] = loaded.pop("schema")
-        return JudgeBook.model_validate(loaded)
-    except (ValidationError, orjson.JSONDecodeError, KeyError) as error:
-        raise DataError(f"rubrics/data/judge.json: {error}; restore the file or mend the field named") from error
+    return load_model("data/judge.json", JudgeBook)
 
 
 @cache
