@@ -83,7 +83,11 @@ def serve(pipe: Connection, present: Collection[str], licence: str) -> None:
     """Live as a worker: learn the dictionaries, then make charts until the importing process ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the importing process is interrupted, and ends its workers
     maker = Maker(present, licence)
-    for table, rows in orjson.loads(pipe.recv_bytes()):
+    try:
+        dictionaries = orjson.loads(pipe.recv_bytes())
+    except (EOFError, OSError):  # the importing process is gone
+        os._exit(1)
+    for table, rows in dictionaries:
         for mapper in maker.mappers:
             if any(spec.name == table for spec in mapper.dictionaries):
                 mapper.learn(table, map(tuple, rows), Tally(table))
@@ -97,14 +101,21 @@ def serve(pipe: Connection, present: Collection[str], licence: str) -> None:
             made = maker.make(subject, feed)
             feed.end()
         except WardroundError as fault:
-            pipe.send((subject, fault))
+            _send(pipe, subject, fault)
             return
         except Exception as fault:  # noqa: BLE001 (raised in the importing process, whatever it is)
             error = RuntimeError(f"patient {subject}: {type(fault).__name__}: {fault}")
             error.add_note("".join(traceback.format_exception(fault)))
-            pipe.send((subject, error))
+            _send(pipe, subject, error)
             return
-        pipe.send((subject, made))
+        _send(pipe, subject, made)
+
+
+def _send(pipe: Connection, subject: int, result: object) -> None:
+    try:
+        pipe.send((subject, result))
+    except OSError:  # the importing process is gone, which may be seen here before the reading thread sees it
+        os._exit(1)
 
 
 def _receive(pipe: Connection, inbox: queue.SimpleQueue[bytes]) -> None:

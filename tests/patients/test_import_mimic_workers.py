@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterator
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -410,3 +411,13 @@ def test_a_script_without_a_guard_is_told_so(folder: Path, tmp_path: Path) -> No
 def test_there_is_at_least_one_worker(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="`workers` must be at least 1, got 0"):
         import_mimic(folder, tmp_path / "out.sqlite", workers=0)
+
+
+def test_a_worker_whose_importing_process_is_gone_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(_workers.os, "_exit", ended.append)
+    near, far = Pipe()
+    near.close()
+    _workers._send(far, 1, "a chart")
+    assert ended == [1]
+    far.close()
