@@ -213,6 +213,8 @@ class ConditionProfile(_Sourced):
     treatments: tuple[Treatment, ...] = ()
     home_of: tuple[str, ...] = ()
     """Specialties (service concept ids) at home with it."""
+    episode_of: tuple[str, ...] = ()
+    """An episode of one of these chronic conditions: it comes only to who has one, and its code stands for both."""
     complaint: tuple[str, ...] = ()
     """Findings it presents with, the commonest first; needed where `settings` is given."""
     follow_up: tuple[FollowUp, ...] = ()
@@ -295,6 +297,11 @@ class FindingProfile(_Sourced):
     sides: bool = False
     clears: bool = True
     """Whether it goes when the condition that shows it gets better."""
+    trait: Literal["smoker", "former_smoker", "heavy_drinker", "lives_alone"] | None = None
+    """A trait of the person: there just where the person has it, whatever an edge's percent says."""
+    sex: Literal["male", "female"] | None = None
+    from_age: int = 0
+    """Nobody younger has it, or can tell of it."""
 
 
 class StudyProfile(_Sourced):
