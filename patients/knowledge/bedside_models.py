@@ -54,6 +54,8 @@ class LabProfile(_Sourced):
     """Reported in steps of so much (weights of 0.1, temperatures of 0.1, GCS of 1)."""
     baselines: tuple[Baseline, ...] = ()
     """Empty where the value is computed (`formula`) or only text."""
+    spread: Literal["normal", "log"] = "normal"
+    """How set points lie about `mean`: evenly to both sides, or skewed (`mean` is the median, one sd up is mean + sd)."""
     ranges: tuple[ProfileRange, ...] = ()
     within_percent: Decimal = Decimal(0)
     """Day-to-day biological variation of one person, coefficient in percent."""
