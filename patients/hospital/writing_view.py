@@ -1,0 +1,276 @@
+"""What the author of a note can see: the facts of a life that are known at the moment of writing, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from wardround.patients.times import Instant, parse_instant
+
+from .life import Adherence, CourseEvent, Culture, Function, Illness, Life, Plan, Prescription, Result, Sign, Stay, Study
+
+HOUR = 3_600_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_HOME = frozenset(("home", "discharge"))
+
+
+class _Placed(Protocol):
+    @property
+    def encounter(self) -> str: ...
+
+
+_F = TypeVar("_F", bound=_Placed)
+
+
+def moment(at: Instant) -> datetime:
+    """Return an instant as a date and time."""
+    return _EPOCH + timedelta(microseconds=at)
+
+
+class Outline:
+    """A life by encounter: a hospital stay with the ED and ICU stays that are part of it is one group."""
+
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.roots: tuple[Stay, ...] = tuple(sorted((s for s in life.stays if s.part_of is None), key=_stay_order))
+        self._group = {stay.id: stay.part_of or stay.id for stay in life.stays}
+        self.illnesses: Mapping[str, Illness] = {one.id: one for one in life.illnesses}
+        self.prescriptions: Mapping[str, Prescription] = {one.id: one for one in life.prescriptions}
+        self.signs: Mapping[str, Sign] = {one.id: one for one in life.signs}
+        self.studies: Mapping[str, Study] = {one.id: one for one in life.studies}
+        self.cultures: Mapping[str, Culture] = {one.id: one for one in life.cultures}
+        self.treated = {one.id: one for one in life.treated}
+        self.results: Mapping[str, Result] = {one.id: one for one in life.results}
+        self.signs_of: Mapping[str, list[Sign]] = self._by_group(life.signs)
+        self.events_of: Mapping[str, list[CourseEvent]] = self._by_group(life.events)
+        self.plans_of: Mapping[str, list[Plan]] = self._by_group(life.plans)
+        self.studies_of: Mapping[str, list[Study]] = self._by_group(life.studies)
+        self.cultures_of: Mapping[str, list[Culture]] = self._by_group(life.cultures)
+        self.adherence_of: Mapping[str, list[Adherence]] = self._by_group(life.adherence)
+        self.functions_of: Mapping[str, list[Function]] = self._by_group(life.functions)
+        self.results_of: dict[str, list[Result]] = {}
+        for result in sorted(life.results, key=lambda one: (one.at, one.known_at, one.id)):
+            if result.encounter is not None:
+                self.results_of.setdefault(self.group(result.encounter), []).append(result)
+        self.birth = moment(parse_instant(life.person.birth_date))
+
+    def group(self, encounter: str) -> str:
+        """Return the id of the stay that holds an encounter."""
+        return self._group.get(encounter, encounter)
+
+    def _by_group(self, facts: Iterable[_F]) -> dict[str, list[_F]]:
+        found: dict[str, list[_F]] = {}
+        for fact in facts:
+            found.setdefault(self.group(fact.encounter), []).append(fact)
+        return found
+
+    def parts(self, root: Stay, kind: str) -> tuple[Stay, ...]:
+        """Return the stays of a kind that are part of a stay, in order."""
+        found = [stay for stay in self.life.stays if stay.part_of == root.id and stay.kind == kind]
+        return tuple(sorted(found, key=_stay_order))
+
+    def age(self, at: Instant) -> int:
+        """Return completed years at an instant."""
+        then = moment(at)
+        return then.year - self.birth.year - ((then.month, then.day) < (self.birth.month, self.birth.day))
+
+    def months(self, at: Instant) -> int:
+        """Return completed months at an instant."""
+        then = moment(at)
+        return (then.year - self.birth.year) * 12 + then.month - self.birth.month - (then.day < self.birth.day)
+
+
+def _stay_order(stay: Stay) -> tuple[int, str]:
+    return stay.start, stay.id
+
+
+class Known:
+    """What is known of a stay at the moment a note is written.
+
+    Args:
+        outline: The life.
+        root: The stay that the note is about (not its ED or ICU part).
+        at: The moment of writing.
+        since: From when the note reports what is new (a progress note: the note before).
+    """
+
+    def __init__(self, outline: Outline, root: Stay, at: Instant, since: Instant | None = None) -> None:
+        self.outline = outline
+        self.life = outline.life
+        self.root = root
+        self.at = at
+        self.since = root.start if since is None else since
+
+    # -- illnesses -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def illnesses(self) -> tuple[Illness, ...]:
+        """Every illness that is known, resolved ones too."""
+        return tuple(one for one in self.life.illnesses if one.known_at <= self.at)
+
+    @cached_property
+    def past(self) -> tuple[Illness, ...]:
+        """Illnesses known before the stay began."""
+        return tuple(one for one in self.illnesses if one.known_at < self.root.start and not self._here(one))
+
+    @cached_property
+    def principal(self) -> Illness | None:
+        """What the stay is for, once it is known."""
+        one = self.outline.illnesses.get(self.root.principal)
+        return one if one is not None and one.known_at <= self.at else None
+
+    @cached_property
+    def problems(self) -> tuple[Illness, ...]:
+        """The illnesses of this stay that are known, the principal first, then those that began here, then others."""
+        ids = list(self.root.diagnoses)
+        ids += [one.id for one in self.illnesses if one.id not in ids and self._here(one)]
+        found = [self.outline.illnesses[one] for one in dict.fromkeys(ids) if one in self.outline.illnesses]
+        known = [one for one in found if one.known_at <= self.at and not self._gone(one)]
+        return tuple(sorted(known, key=lambda one: (one.id != self.root.principal, not self._here(one))))
+
+    def _here(self, one: Illness) -> bool:
+        return one.encounter is not None and self.outline.group(one.encounter) == self.root.id
+
+    def _gone(self, one: Illness) -> bool:
+        return one.resolved is not None and one.resolved < self.root.start
+
+    def new(self, one: Illness) -> bool:
+        """Return whether an illness was found in this stay."""
+        return self._here(one)
+
+    # -- findings ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def signs(self) -> tuple[Sign, ...]:
+        """Findings of this stay that are known and may be written down."""
+        found = self.outline.signs_of.get(self.root.id, ())
+        return tuple(one for one in found if one.told and one.known_at <= self.at)
+
+    def findings(self, *types: str, present: bool) -> list[Sign]:
+        """Return the findings of some types, the first of each kind, key ones first."""
+        order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
+        found: dict[str, Sign] = {}
+        for one in self.signs:
+            if one.type in types and one.present == present:
+                found.setdefault(one.finding, one)
+        there = {one.finding for one in self.signs if one.present} if not present else frozenset()
+        kept = [one for one in found.values() if one.finding not in there]
+        return sorted(kept, key=lambda one: (order[one.relevance], one.onset, one.id))
+
+    # -- measurements --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """Results of this stay that are known, in order of the draw."""
+        return tuple(one for one in self.outline.results_of.get(self.root.id, ()) if one.known_at <= self.at)
+
+    def latest(self, since: Instant | None = None, before: Instant | None = None) -> dict[str, Result]:
+        """Return the last known result of each lab within a span of draws."""
+        begin = self.root.start - 6 * HOUR if since is None else since
+        end = self.at if before is None else before
+        return {one.lab: one for one in self.results if begin <= one.at <= end}
+
+    def first(self) -> dict[str, Result]:
+        """Return the first known result of each lab."""
+        found: dict[str, Result] = {}
+        for one in self.results:
+            found.setdefault(one.lab, one)
+        return found
+
+    def series(self, lab: str) -> list[Result]:
+        """Return all known results of a lab in this stay."""
+        return [one for one in self.results if one.lab == lab]
+
+    # -- treatment -----------------------------------------------------------------------------------------------------
+
+    def active(self, *kinds: str, at: Instant | None = None) -> list[Prescription]:
+        """Return the orders of some kinds (all, if none is named) that are active at a moment."""
+        then = self.at if at is None else at
+        return [
+            one
+            for one in self.life.prescriptions
+            if one.start <= then
+            and one.known_at <= self.at
+            and (one.stop is None or one.stop > then)
+            and (not kinds or one.kind in kinds)
+        ]
+
+    def home(self) -> list[Prescription]:
+        """Return what the patient had been prescribed when the stay began."""
+        found = self.active("home", "discharge", at=self.root.start - 1)
+        return found or [one for one in self.active("home", at=self.root.start) if one.encounter != self.root.id]
+
+    def started(self, begin: Instant, end: Instant) -> list[Prescription]:
+        """Return hospital orders that began within a span, known now."""
+        return [
+            one
+            for one in self.life.prescriptions
+            if one.kind == "inpatient" and begin <= one.start <= end and one.known_at <= self.at
+        ]
+
+    def stopped(self, begin: Instant, end: Instant) -> list[Prescription]:
+        """Return orders that were stopped before their time within a span."""
+        return [
+            one
+            for one in self.life.prescriptions
+            if one.stop is not None and begin <= one.stop <= min(end, self.at) and one.ended == "stopped"
+        ]
+
+    # -- what happened -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def events(self) -> tuple[CourseEvent, ...]:
+        """What happened in the stay so far."""
+        return tuple(one for one in self.outline.events_of.get(self.root.id, ()) if one.at <= self.at)
+
+    def happened(self, *kinds: str, since: Instant | None = None) -> list[CourseEvent]:
+        """Return events of some kinds since a moment."""
+        begin = self.root.start - 24 * HOUR if since is None else since
+        return [one for one in self.events if one.kind in kinds and one.at >= begin]
+
+    @cached_property
+    def studies(self) -> tuple[Study, ...]:
+        """Studies of this stay that are reported."""
+        return tuple(one for one in self.outline.studies_of.get(self.root.id, ()) if one.known_at <= self.at)
+
+    @cached_property
+    def cultures(self) -> tuple[Culture, ...]:
+        """Cultures of this stay that were taken."""
+        return tuple(one for one in self.outline.cultures_of.get(self.root.id, ()) if one.at <= self.at)
+
+    @cached_property
+    def plans(self) -> tuple[Plan, ...]:
+        """Plans of this stay that are made."""
+        return tuple(one for one in self.outline.plans_of.get(self.root.id, ()) if one.at <= self.at)
+
+    @cached_property
+    def function(self) -> Function | None:
+        """How the patient managed as of this stay."""
+        found = self.outline.functions_of.get(self.root.id, ())
+        return found[0] if found else None
+
+
+def number(text: str) -> Decimal | None:
+    """Return the number of a reported value; "<0.01" and ">300" are read at their bound, words are None."""
+    bare = text.lstrip("<>").strip()
+    return Decimal(bare) if bare.replace(".", "", 1).replace("-", "", 1).isdigit() else None
+
+
+def flag(result: Result) -> str:
+    """Return "H", "L" or "" by the range that the result carries; a pressure has none."""
+    value = number(result.text)
+    if value is None:
+        return ""
+    if result.low is not None and (value < Decimal(result.low) or result.text == f"<{result.low}"):
+        return "L"
+    if result.high is not None and (value > Decimal(result.high) or result.text == f">{result.high}"):
+        return "H"
+    return ""
+
+
+def abnormal(results: Sequence[Result]) -> list[Result]:
+    """Return the results that are out of their range."""
+    return [one for one in results if flag(one)]
