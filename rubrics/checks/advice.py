@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import ActClaim, Reading
+from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.document import Ann, Document
 from wardround.rubrics.rubric import AdviceCheck, Verdict
 
@@ -16,6 +17,9 @@ CLOSE = {
     "stop": ("stop",),
 }
 """Acts that carry out the asked one."""
+NEVER = words("advice.never")
+JOINTS = tuple(sorted(words("advice.switch_joints"), key=lambda joint: (-len(joint), joint)))
+"""What stands between the old and the new drug of a switch in a check."""
 
 
 def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -60,7 +64,7 @@ def matches(claim: ActClaim, target: str) -> bool:
 
 
 def _switches(target: str, reading: Reading) -> list[ActClaim]:
-    for joint in (" to ", "换成", "改为", "→", "至", "到"):
+    for joint in JOINTS:
         if joint in target:
             old, new = (ids_for(part.strip()) for part in target.split(joint, 1))
             return [
@@ -74,7 +78,7 @@ def _switches(target: str, reading: Reading) -> list[ActClaim]:
 def _never(document: Document, resume: Ann) -> bool:
     """Tell whether a word of resuming is denied ("别再用", "no plan to restart")."""
     near = {document.tokens[i].key for i in range(max(0, resume.start - 3), resume.start)}
-    return bool(near & {"别", "不", "勿", "得", "not", "never", "no", "don't", "won't"})
+    return bool(near & NEVER)
 
 
 def _pause(claim: ActClaim, reading: Reading) -> bool:

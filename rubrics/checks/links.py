@@ -190,7 +190,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
 def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
     """Return where the advice after an opening reason begins, its subject included ("… I would stop")."""
     document = reading.document
-    number = reading.document.sentences.index(sentence)
+    number = document.number_of(sentence.start)
     acts = [a for a in reading.advice if a.sentence == number and a.token >= ann.end and a.targets and a.advised]
     if not acts:
         return None

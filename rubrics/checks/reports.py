@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading import MentionClaim, Reading
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.rubric import ReportsCheck, Verdict
@@ -19,6 +19,10 @@ GUESSES = tuple(sorted(words("reports.guesses")))
 REFUSALS = words("reports.refusals")
 SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "want": ("want",), "fear": ("fear",)}
 """Events of a check's phrase and those that say as much: who ran out of a drug missed it, and does not take it."""
+DENIABLE = frozenset(("stop", "miss", "lack"))
+MARKING = frozenset(("stop", "miss", "lack", "take"))
+NEVER = words("advice.never")
+ANAPHORS = words("reports.anaphors")
 QUOTES = "\"'”“"
 
 
@@ -148,7 +152,7 @@ def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
     if not _core(concept, reading, spans, polarity):
         return False
     for event in sorted(concept.events & set(SAID)):
-        if not _event(event, concept, reading, spans):
+        if not _event(event, concept, reading, spans, denied=polarity == "absent"):
             return False
     if "take" in concept.events and not concept.events & {"stop", "miss", "lack"}:
         return polarity == "absent" or not _stopped_only(concept, reading, spans)
@@ -163,12 +167,12 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
             for n in reading.names
             if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))
         ]
-        if polarity == "absent":
+        if polarity == "absent" and not concept.events & DENIABLE:
             refused = _refused(reading, spans)
             hits = [n for n in hits if n.flags.negated or n.polarity == "absent" or refused]
         elif not concept.negated and not concept.events & {"stop", "miss", "lack"}:
             hits = [n for n in hits if n.polarity == "present" or not (n.flags.negated or n.polarity == "absent")]
-        if not hits:
+        if not hits and not (concept.events & DENIABLE and is_a(_meant(reading, spans), ids)):
             return False
     if not concept.names and not concept.words and not concept.events:
         return False
@@ -187,17 +191,68 @@ def _refused(reading: Reading, spans: Spans) -> bool:
     return False
 
 
-def _event(event: str, concept: Phrase, reading: Reading, spans: Spans) -> bool:
-    """Tell whether the event's words stand in the spans."""
+def _event(event: str, concept: Phrase, reading: Reading, spans: Spans, *, denied: bool) -> bool:
+    """Tell whether the event's words stand in the spans, about the concept's drug, and denied or not as asked."""
     document = reading.document
     kinds = SAID[event]
+    wanted = tuple(one for ids in concept.names for one in ids)
     for start, end in spans:
         sentence = document.sentence_of(start)
-        if any(ann.kind in kinds for ann in sentence.within(start, end, "event")):
-            return True
-        if event == "stop" and any(ann.kind == "stop" for ann in sentence.within(start, end, "act")):
-            return True
+        told = [ann for ann in sentence.within(start, end, "event") if ann.kind in kinds]
+        if event == "stop":
+            told += sentence.within(start, end, "act", "stop")
+        for ann in told:
+            if event in DENIABLE and _denied(reading, ann) != denied:
+                continue
+            drugs = _governed(reading, ann, start, end)
+            if not drugs or not wanted or is_a(drugs, wanted) or is_a(wanted, drugs):
+                return True
     return False
+
+
+def _denied(reading: Reading, event: Ann) -> bool:
+    """Tell whether an event is denied, be it inside a name ("never misses")."""
+    scopes = reading.scopes[reading.document.number_of(event.start)]
+    if scopes.flags(event.start, event.end).negated or scopes.denied_next_to(event.start):
+        return True
+    around = [a for a in scopes.concepts if a.start <= event.start < a.end]
+    return any(scopes.document.tokens[a.start].key in NEVER for a in around if a.start < event.start)
+
+
+def _drugs_in(reading: Reading, start: int, end: int) -> list[MentionClaim]:
+    return [n for n in reading.names if n.kind in ("drug", "drug_class") and start <= n.token < end]
+
+
+def _governed(reading: Reading, event: Ann, start: int, end: int) -> tuple[str, ...]:
+    """Return the drugs an event is about: those that follow it up to the next event, else the last before it."""
+    document = reading.document
+    sentence = document.sentence_of(event.start)
+    events = [a for a in sentence.within(start, end, "event") if a.kind in MARKING]
+    chinese = document.tokens[event.start].kind == "c"
+    limit = min([a.start for a in events if a.start >= event.end] + [end])
+    after = _drugs_in(reading, event.end, limit)
+    if after and after[0].token - event.end <= (3 if chinese else 6):
+        gap = range(event.end, after[0].token)
+        if not any(document.tokens[i].raw in ",，;；" for i in gap):
+            return tuple(one for name in after for one in name.concepts)
+    begin = max([a.end for a in events if a.end <= event.start] + [start])
+    before = _drugs_in(reading, begin, event.start) or _drugs_in(reading, start, event.start)[-1:]
+    return tuple(one for name in before for one in name.concepts)
+
+
+def _meant(reading: Reading, spans: Spans) -> tuple[str, ...]:
+    """Return the drug that "it" means in spans that name none: the only one of the last sentence that names any."""
+    document = reading.document
+    if any(_drugs_in(reading, start, end) for start, end in spans):
+        return ()
+    keys = {document.tokens[i].key for start, end in spans for i in range(start, end)}
+    if not keys & ANAPHORS:
+        return ()
+    before = [n for n in reading.names if n.kind in ("drug", "drug_class") and n.token < spans[0][0]]
+    if not before:
+        return ()
+    last = [n for n in before if n.sentence == before[-1].sentence]
+    return last[0].concepts if len({n.concept for n in last}) == 1 else ()
 
 
 def _stopped_only(concept: Phrase, reading: Reading, spans: Spans) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from wardround.rubrics.limits import limits
+
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann
@@ -9,6 +13,9 @@ from .framed import OPPOSITE, Framed
 from .frames import Frame
 from .targets import DRUG_ACTS, Site
 
+CHOICE = words("choice")
+CHOICE_GAP = 14
+"""Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
 PAST_AUXILIARY = words("acts.past_auxiliary")
 PAST_FORMS = words("acts.past_forms")
@@ -45,7 +52,22 @@ class ActReader(Framed):
         for frame in framed:
             claims.extend(self._of_frame(frame))
         claims.extend(self._orders(claims, framed))
-        return claims
+        return self._chosen(claims)
+
+    def _chosen(self, claims: list[ActClaim]) -> list[ActClaim]:
+        """Take back acts that the sentence leaves the choice of ("continue vs hold", "hold (or continue it)")."""
+        tokens = self.document.tokens
+        open_ones: set[int] = set()
+        for one, left in enumerate(claims):
+            for other, right in enumerate(claims):
+                gap = right.token - left.token
+                if not 0 < gap <= CHOICE_GAP or not limits().acts_clash(left.act, right.act):
+                    continue
+                shared = not left.targets or not right.targets or set(left.targets) & set(right.targets)
+                before = range(max(left.token + 1, right.token - 2), right.token)
+                if shared and any(tokens[i].key in CHOICE for i in before):
+                    open_ones |= {one, other}
+        return [replace(claim, advised=False) if i in open_ones else claim for i, claim in enumerate(claims)]
 
     # -- the act word ---------------------------------------------------------------------------------------------
 
@@ -57,6 +79,8 @@ class ActReader(Framed):
         if start == self.sentence.start:
             return True
         previous = self.document.tokens[start - 1]
+        if previous.key in CHOICE:
+            return True
         if previous.kind in "pn" or previous.kind == "l":
             return previous.raw not in "/-"
         near = [self.document.tokens[i].key for i in range(max(self.sentence.start, start - 2), start)]

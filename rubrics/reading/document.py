@@ -89,10 +89,13 @@ class Document:
 
     def sentence_of(self, token: int) -> Sentence:
         """Return the sentence that holds a token."""
+        return self.sentences[self.number_of(token)]
+
+    def number_of(self, token: int) -> int:
+        """Return the index of the sentence that holds a token."""
         if len(self._firsts) != len(self.sentences):
             self._firsts = [s.start for s in self.sentences]
-        index = bisect_right(self._firsts, token) - 1
-        return self.sentences[max(0, index)]
+        return max(0, bisect_right(self._firsts, token) - 1)
 
 
 def clauses(tokens: list[Token]) -> list[int]:

@@ -13,6 +13,7 @@ from .cues import words
 from .document import Ann, Document, Sentence
 from .measure import Binder
 from .mentions import read_mentions
+from .moments import aged
 from .scope import Scopes
 from .status import StateReader
 from .tables import read_row
@@ -20,6 +21,7 @@ from .trends import trends_of
 from .vertical import dated_line, labelled, run_down
 
 YES = words("reading.yes")
+PASSIVE = words("reading.subject_verbs")
 MAX_CHARACTERS = 20_000
 """A longer answer is not read: every check of it is unreadable, and says so."""
 
@@ -46,8 +48,8 @@ class Reading:
             for ann in sentence.anns:
                 if Binder._owns(ann):
                     measure = ann
-                if ann.layer == "concept" and ann.value.drug:
-                    drug = ann
+            drug = self._topic(number, sentence) or drug
+        self._values = aged(self._values)
 
     def _read(self, number: int, sentence: Sentence, scopes: Scopes, measure: Ann | None, drug: Ann | None) -> None:
         line = measure is not None and self._in_list(number) and dated_line(self.document, sentence)
@@ -72,6 +74,18 @@ class Reading:
             earlier = [a for a in self._acts if a.sentence == number - 1 and not a.advised and a.targets]
             acts = [replace(act, advised=True) for act in earlier]  # "You ask whether … . Yes, today."
         self._acts.extend(acts)
+
+    def _topic(self, number: int, sentence: Sentence) -> Ann | None:
+        """Return the drug that a bare act after it is about: the sentence's subject, the last acted on or named."""
+        drugs = [ann for ann in sentence.of("concept") if ann.value.drug]
+        first = drugs[0] if drugs else None
+        if first is None:
+            return None
+        opens = first.start == sentence.start and first.end < sentence.end
+        if opens and self.document.tokens[first.end].key in PASSIVE:
+            return first  # "Metformin was held for the contrast scan."
+        acted = {act.end for act in self._acts if act.sentence == number and act.targets}
+        return next((ann for ann in reversed(drugs) if ann.start in acted), drugs[-1])
 
     def _in_list(self, number: int) -> bool:
         """Tell whether a line may continue a list: the one before is of it, or is its lead-in with no number."""

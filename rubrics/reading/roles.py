@@ -188,6 +188,10 @@ class Roles:
         for time in self.sentence.of("time"):
             if clause[time.start] == clause[ann.start]:
                 return self.document.text(time.start, time.end).lower()
+        for time in self.sentence.within(ann.end, ann.end + 8, "time"):
+            gap = [self.document.tokens[i].raw for i in range(ann.end, time.start)]
+            if gap and gap[-1] in "(（[" and len(gap) <= 2:
+                return self.document.text(time.start, time.end).lower()  # "8.1 g/dL (14 May)"
         if flags.now:
             return "now"
         return ""

@@ -8,10 +8,12 @@ from dataclasses import replace
 from .claims import Measured
 from .cues import words
 from .document import Ann, Document, Sentence
+from .moments import dated_run
 
 ARROWS = words("measure.arrows")
 WHEN = words("series.when")
 TOLD = words("series.told")
+CHOICE = words("choice")
 AGAINST = frozenset(("from", "versus", "vs", "against"))
 """The number after such a word is the older one."""
 MAX_GAP = 14
@@ -20,12 +22,17 @@ MAX_GAP = 14
 
 def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> list[Measured]:
     """Mark from–to pairs, arrow series and dated lists: all but the latest are old, and they share a series number."""
-    out = _arrows(document, claims)
+    out = _arrows(document, sentence, claims)
     groups: dict[tuple[str, str], list[int]] = {}
     for index, claim in enumerate(out):
         if claim.role == "measured" and claim.concepts:
             groups.setdefault((claim.concept, claim.shape), []).append(index)
     for run in groups.values():
+        if len(run) > 1 and (dates := dated_run(document, sentence, [out[i] for i in run])) is not None:
+            newest = max(zip(dates, run, strict=True), key=lambda one: one[0][1])[1]
+            for (text, _), i in zip(dates, run, strict=True):
+                out[i] = replace(out[i], old=i != newest, series=out[run[0]].token, time=text)
+            continue
         dated_back = all(out[i].old for i in run)  # "1,800 on admission, 640 at discharge": the last is the latest
         if len(run) < 2 or any(out[i].series >= 0 or (out[i].old and not dated_back) for i in run):
             continue
@@ -84,20 +91,27 @@ def _dates(document: Document, ann: Ann) -> bool:
     return ann.value.unit is None or before in ("at", "on", "by", "第") or after in ("ago", "earlier", "前")
 
 
-def _arrows(document: Document, claims: list[Measured]) -> list[Measured]:
+def _arrows(document: Document, sentence: Sentence, claims: list[Measured]) -> list[Measured]:
     out = list(claims)
     index = 0
     while index < len(out):
         run = [index]
         while run[-1] + 1 < len(out) and _joined(document, out[run[-1]], out[run[-1] + 1]):
             run.append(run[-1] + 1)
-        if len(run) > 1:
+        if len(run) > 1 and not _left_open(document, sentence, out, run):
             newest = _newest(document, out, run)
             for position in run:
                 role = "measured" if out[position].role in ("measured", "negated") else out[position].role
                 out[position] = replace(out[position], old=position != newest, series=out[run[0]].token, role=role)
         index = run[-1] + 1
     return out
+
+
+def _left_open(document: Document, sentence: Sentence, claims: list[Measured], run: list[int]) -> bool:
+    """Tell whether two numbers are only set against each other ("5.6 vs 4.2"), nothing dating either: a choice."""
+    first, last = claims[run[0]], claims[run[-1]]
+    versus = any(document.tokens[i].key in CHOICE for i in range(first.token, last.token))
+    return versus and not any(claims[i].time or _mark(document, sentence, claims[i], claims, run) for i in run)
 
 
 def _joined(document: Document, one: Measured, other: Measured) -> bool:

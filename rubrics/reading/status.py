@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wardround.patients import knowledge
+from wardround.rubrics.limits import limits
 
 from .annotate import State, implied_by, named
 from .claims import Measured, StatusClaim
@@ -37,6 +38,10 @@ WORSE_HIGH = words("status.worse_when_high")
 WORSE_LOW = words("status.worse_when_low")
 UNFINISHED = tuple(sorted(words("status.unfinished")))
 LOW_WHEN_MISSED = words("status.low_when_missed")
+OPPOSITES = {"high": "low", "low": "high"}
+PREFIXES = {"high": frozenset(("hyper",)), "low": frozenset(("hypo",))}
+ELIDING = words("status.eliding")
+CHOICE = words("choice")
 MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
@@ -75,7 +80,53 @@ class StateReader:
                     claims.extend(self._collective(ann, owner))
                 claims.extend(self._claim(ann, owner, kind) for kind in kinds)
         claims.extend(self._flagged(values))
-        return claims
+        claims.extend(self._elided(claims))
+        claims = self._chosen(claims)
+        return [*claims, *_between(claims)]
+
+    def _elided(self, claims: list[StatusClaim]) -> list[StatusClaim]:
+        """Read the first half of "hypo- or hyperkalemia" as the other side of the second."""
+        tokens = self.document.tokens
+        made = []
+        for claim in claims:
+            opposite = OPPOSITES.get(claim.status, "")
+            if not claim.implied or not opposite:
+                continue
+            for at in range(max(self.sentence.start, claim.token - 4), claim.token):
+                joined = all(tokens[i].key in ELIDING for i in range(at + 1, claim.token)) and claim.token - at >= 2
+                if joined and tokens[at].key in PREFIXES[opposite]:
+                    flags = self.scopes.flags(at, at + 1)
+                    span = self.document.span(at, at + 1)
+                    made.append(replace(claim, status=opposite, flags=flags, span=span, token=at))
+        return made
+
+    def _chosen(self, claims: list[StatusClaim]) -> list[StatusClaim]:
+        """Doubt statuses of one concept that the sentence leaves the choice of ("high vs normal", "偏高或正常")."""
+        tokens = self.document.tokens
+        out = [self._open_ended(claim) for claim in claims]
+        for one, left in enumerate(claims):
+            for other, right in enumerate(claims):
+                gap = range(left.token + 1, right.token)
+                if left.concept != right.concept or not 0 < len(gap) <= 6 or left.status == right.status:
+                    continue
+                denied = left.flags.negated or right.flags.negated
+                if not denied and any(tokens[i].key in CHOICE for i in gap) and clash(left.status, right.status):
+                    for index in (one, other):
+                        out[index] = replace(out[index], flags=replace(out[index].flags, hedged=True))
+        return out
+
+    def _open_ended(self, claim: StatusClaim) -> StatusClaim:
+        """Doubt a status that a choice follows of which the other half names no measurement ("偏高或正常")."""
+        for other in self.sentence.within(claim.token + 1, claim.token + 8, "state"):
+            gap = range(claim.token + 1, other.start)
+            if (
+                gap
+                and self.document.tokens[gap[-1]].key in CHOICE
+                and clash(claim.status, other.kind)
+                and not claim.flags.negated
+            ):
+                return replace(claim, flags=replace(claim.flags, hedged=True))
+        return claim
 
     def _claim(self, ann: Ann, owner: Ann, kind: str) -> StatusClaim:
         flags = self.scopes.flags(ann.start, ann.end)
@@ -257,6 +308,22 @@ class StateReader:
     def _pronoun(self, ann: Ann) -> bool:
         words = {self.document.tokens[i].key for i in range(self.sentence.start, ann.start)}
         return bool(words & {"it", "this", "that", "its", "该", "其", "这"}) or ann.start - self.sentence.start <= 1
+
+
+def _between(claims: list[StatusClaim]) -> list[StatusClaim]:
+    """Read a concept of which one sentence denies both sides ("neither hypo- nor hyperkalaemic") as normal."""
+    made: list[StatusClaim] = []
+    denied = [c for c in claims if c.flags.negated and not c.flags.resolved]
+    for low in denied:
+        high = next((c for c in denied if c.status == "high" and c.concept == low.concept), None)
+        if low.status == "low" and high is not None and not any(c.concept == low.concept for c in made):
+            made.append(replace(low, status="normal", flags=replace(low.flags, negated=False)))
+    return made
+
+
+def clash(one: str, other: str) -> bool:
+    """Tell whether both statuses cannot hold at once."""
+    return limits().statuses_clash(one, other)
 
 
 def settled(ann: Ann, ids: tuple[str, ...], values: list[Measured]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from .document import Ann, Document, Sentence
 from .scope import Scopes
 
 DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))
+DOSE_SIZES = words("measure.dose_dimensions")
 REACH_AFTER = 7
 REACH_BEFORE = 9
 CJK_AFTER = 6
@@ -217,8 +218,10 @@ class Targets:
             return False
         following = list(self.sentence.within(site.ann.end, site.ann.end + 6))
         at = site.ann.end
-        if at < self.sentence.end and self.document.tokens[at].key in ("to", "by"):
+        if at < self.sentence.end and self.document.tokens[at].key in ("to", "by", "at"):
             return any(a.layer == "quantity" and a.start <= at + 1 for a in following)
+        if site.text.endswith(" to"):
+            return any(a.layer == "quantity" and a.start == at and a.value.dimension in DOSE_SIZES for a in following)
         return (
             at >= self.sentence.end
             or self.document.tokens[at].raw in ".,;"

@@ -3,8 +3,9 @@
 import pytest
 
 from wardround.rubrics.checks.amounts import same_number
-from wardround.rubrics.checks.dates import same_day, stated_day
+from wardround.rubrics.checks.dates import same_day
 from wardround.rubrics.reading import MAX_CHARACTERS
+from wardround.rubrics.reading.moments import stated_day
 from wardround.rubrics.rubric import AvoidsCheck, MentionCheck, StatusCheck, ValueCheck
 from wardround.rubrics.scoring import check_answer
 
