@@ -1,0 +1,209 @@
+"""Laboratory results, vital signs and cultures → Observation."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from wardround.patients.building import concept, quantity, time_text, value_elements
+from wardround.patients.importers._templates import Shelf, Values, plain_number, stand_in_number
+from wardround.patients.knowledge import drugs, labs, units
+from wardround.patients.knowledge.bedside import lab_profiles, organism_profiles
+from wardround.patients.resource import Resource, known_value, tag_derived
+from wardround.patients.slotted import Sheaf
+
+from .charting_desk import Desk, Made, chart_words, place
+from .life import Culture, CultureStage, Result
+
+_CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
+_INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
+_LOINC = "http://loinc.org"
+_MARKS = ("<=", ">=", "<", ">")
+_PRESSURE = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
+
+_RESULTS = Shelf("Observation", ("key", "whole", "whole", "time", "number", "time", "time"), dated=3, encounter=2)
+"""Slots: id, patient, encounter, when taken, value, when filed, when known."""
+
+
+class _Kind(NamedTuple):
+    """How a test is charted."""
+
+    loinc: str | None
+    ucum: str | None
+    unit: str | None
+    category: str
+    abnormal: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 10)
+def _kind(lab: str) -> _Kind:
+    concept_of, profile = labs().get(lab), lab_profiles().get(lab)
+    ucum = concept_of.unit if concept_of else ""
+    known = units().get(ucum)
+    display = (profile.display if profile else None) or (known.display if known else None) or ucum
+    loinc = (profile.loinc if profile else None) or next(iter(concept_of.loinc if concept_of else ()), None)
+    vital = (profile.category if profile else None) == "vital-signs" or (
+        concept_of is not None and concept_of.kind == "vital"
+    )
+    words = frozenset(profile.abnormal_text) if profile else frozenset()
+    return _Kind(loinc, ucum or None, display or None, "vital-signs" if vital else "laboratory", words)
+
+
+def chart_measured(desk: Desk) -> None:
+    """Add the results: known when they were filed."""
+    sheaf = Sheaf("Observation", "", "results")
+    desk.sheaves.append(sheaf)
+    for result in desk.life.results:
+        _result(desk, result, sheaf)
+
+
+def _result(desk: Desk, result: Result, sheaf: Sheaf) -> None:
+    kind, name, encounter = _kind(result.lab), desk.name(result.id), desk.stay(result.encounter)
+    flag = _flag(result, kind)
+    filed = None if kind.category == "vital-signs" and result.known_at == result.at else time_text(result.known_at)
+    shape = (result.lab, result.name, result.low, result.high, flag, encounter is None, filed is None)
+
+    def make(values: Values) -> Resource:
+        return _observation(result, kind, flag, values)
+
+    plain = plain_number(result.text)
+    number = stand_in_number(result.low, result.high, flag) if plain else None
+    values = (name, desk.life.patient_id, encounter, time_text(result.at), result.text, filed)
+    made = Made(shape, make, values, result.known_at, result.at, encounter, number, plain, desk.begun(result.encounter))
+    place(desk, _RESULTS, sheaf, made)
+    desk.trace("Observation", name, (result.id, *result.causes))
+
+
+def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) -> Resource:
+    identity, patient, encounter, taken, text, filed = values
+    assert text is not None
+    out: Resource = {
+        "resourceType": "Observation",
+        "id": identity,
+        "status": "final",
+        "category": [{"coding": [{"system": _CATEGORY, "code": kind.category}]}],
+        "code": concept(result.name, _LOINC, kind.loinc),
+        "subject": {"reference": f"Patient/{patient}"},
+    }
+    if encounter is not None:
+        out["encounter"] = {"reference": f"Encounter/{encounter}"}
+    out["effectiveDateTime"] = taken
+    if filed is not None:
+        out["issued"] = filed
+    parts = text.split("/")
+    if len(parts) == 2 and all(part.isdigit() for part in parts):
+        out["component"] = [
+            {"code": concept(words, _LOINC, code), "valueQuantity": quantity(part, kind.unit, kind.ucum)}
+            for (words, code), part in zip(_PRESSURE, parts, strict=True)
+        ]
+        return out
+    out.update(value_elements(text, kind.unit, kind.ucum))
+    band = {
+        end: quantity(bound, kind.unit, kind.ucum)
+        for end, bound in (("low", result.low), ("high", result.high))
+        if bound is not None
+    }
+    if band:
+        out["referenceRange"] = [band]
+    if flag is not None:
+        out["interpretation"] = [{"coding": [{"system": _INTERPRETATION, "code": flag}]}]
+    return out
+
+
+def _flag(result: Result, kind: _Kind) -> str | None:
+    """Return H or L for a number outside its range, A for words that are abnormal, else None."""
+    text = result.text.strip()
+    mark = next((mark for mark in _MARKS if text.startswith(mark)), "")
+    figure = text[len(mark) :].strip()
+    if not plain_number(figure):
+        return "A" if text in kind.abnormal else None
+    number = Decimal(figure)
+    if result.high is not None and (
+        number > Decimal(result.high) or (mark[:1] == ">" and number >= Decimal(result.high))
+    ):
+        return "H"
+    if result.low is not None and (number < Decimal(result.low) or (mark[:1] == "<" and number <= Decimal(result.low))):
+        return "L"
+    return None
+
+
+# ---- cultures ----
+
+
+def chart_cultures(desk: Desk) -> None:
+    """Add cultures as microbiology is charted: a test that grows with its stages, the organism, susceptibilities."""
+    for culture in desk.life.cultures:
+        _culture(desk, culture)
+
+
+def _culture(desk: Desk, culture: Culture) -> None:
+    name = desk.name(culture.id)
+    words = chart_words()["specimens"].get(culture.specimen, {})
+    title = words.get("title") or f"{culture.specimen.capitalize()} culture"
+    test = _begin(desk, culture, name, title)
+    stages = sorted(culture.stages, key=lambda stage: stage.at)
+    if not stages:
+        test["status"], test["dataAbsentReason"] = "registered", {"text": "pending"}
+        desk.add(test, culture.at, (culture.id,))
+        return
+    last = stages[-1]
+    test["status"] = stages[0].status
+    test["valueString"] = stages[0].text
+    if culture.organism is not None:
+        test["hasMember"] = [{"reference": f"Observation/{name}-org"}]
+    if len(stages) > 1:
+        tag_derived(test)
+        for before, stage in pairwise(stages):
+            if stage.status != before.status:
+                known_value(test, "status", stage.status, stage.at)
+            known_value(test, "valueString", stage.text, stage.at)
+    desk.add(test, stages[0].at, (culture.id,))
+    if culture.organism is not None:
+        _grown(desk, culture, (name, title), _named(culture, stages), last)
+
+
+def _named(culture: Culture, stages: list[CultureStage]) -> CultureStage:
+    """Return the stage that names the organism: the first whose text does, else the last."""
+    profile = organism_profiles().get(culture.organism or "")
+    wanted = (profile.name.en if profile else (culture.organism or "").replace("_", " ")).casefold()
+    return next((stage for stage in stages if wanted in stage.text.casefold()), stages[-1])
+
+
+def _grown(
+    desk: Desk, culture: Culture, test: tuple[str, str], named: CultureStage, last: CultureStage
+) -> None:  # fmt: skip
+    name, title = test
+    profile = organism_profiles().get(culture.organism or "")
+    organism = profile.name.en if profile else (culture.organism or "").replace("_", " ").capitalize()
+    isolate = _begin(desk, culture, f"{name}-org", f"{title}: organism")
+    isolate["valueCodeableConcept"] = {"text": organism}
+    members = [f"{name}-s-{drug.replace('_', '-')}" for drug, _ in culture.susceptibilities]
+    if members:
+        isolate["hasMember"] = [{"reference": f"Observation/{member}"} for member in members]
+    desk.add(isolate, named.at, (culture.id,))
+    for (drug, reading), member in zip(culture.susceptibilities, members, strict=True):
+        known = drugs().get(drug)
+        words = known.name.en if known else drug.replace("_", " ")
+        tested = _begin(desk, culture, member, f"{words} ({organism})")
+        tested["valueString"] = reading
+        coding = {"system": _INTERPRETATION, "code": reading, "display": chart_words()["readings"][reading]}
+        tested["interpretation"] = [{"coding": [coding], "text": reading}]
+        desk.add(tested, last.at, (culture.id,))
+
+
+def _begin(desk: Desk, culture: Culture, name: str, title: str) -> Resource:
+    words: dict[str, Any] = chart_words()["specimens"].get(culture.specimen, {})
+    out: Resource = {
+        "resourceType": "Observation",
+        "id": name,
+        "status": "final",
+        "category": [{"coding": [{"system": _CATEGORY, "code": "laboratory"}]}, {"text": "microbiology"}],
+        "code": concept(title, _LOINC, words.get("loinc") if name == desk.name(culture.id) else None),
+        "subject": {"reference": f"Patient/{desk.life.patient_id}"},
+        "encounter": {"reference": f"Encounter/{desk.stay(culture.encounter)}"},
+        "effectiveDateTime": time_text(culture.at),
+        "specimen": {"display": words.get("specimen", culture.specimen.capitalize())},
+    }
+    return out

@@ -1,0 +1,482 @@
+"""A small hand-made life and its record: one pneumonia admission through the ED and the ICU, with visits around it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from wardround.patients.hospital.life import (
+    Adherence,
+    Allergy,
+    Culture,
+    CultureStage,
+    GivenDose,
+    Illness,
+    Life,
+    Pair,
+    Person,
+    Plan,
+    PlanItem,
+    Prescription,
+    Relative,
+    Result,
+    Sign,
+    Stay,
+    Study,
+    Treated,
+    Vaccine,
+)
+from wardround.patients.hospital.record import Note, NotePart, Record, Sentence, StudyReport
+from wardround.patients.times import Instant, parse_instant
+
+PATIENT = "h0000aa-00007"
+
+
+def when(text: str) -> Instant:
+    """Return "06-03 07:30" of the year 2150 as an instant."""
+    return parse_instant(f"2150-{text.replace(' ', 'T')}:00Z")
+
+
+def _result(number: int, lab: str, text: str, at: str, name: str, **more: object) -> Result:
+    minutes = 0 if more.get("panel", "bmp").__str__().startswith("vitals") else 50
+    values = {"encounter": "e2", "panel": "bmp", "low": None, "high": None} | more
+    return Result(f"l{number}", lab, text, when(at), when(at) + minutes * 60_000_000, name=name, **values)  # type: ignore[arg-type]
+
+
+def results() -> tuple[Result, ...]:
+    """Return the results: a basic panel and a weight of three days, one pressure."""
+    found = []
+    number = 0
+    for day, creatinine, sodium in (("02", "1.90", "131"), ("03", "1.60", "134"), ("04", "1.20", "138")):
+        rows = (
+            ("creatinine", creatinine, "Creatinine", "0.74", "1.35", "bmp"),
+            ("sodium", sodium, "Sodium", "135", "145", "bmp"),
+            ("potassium", "4.1", "Potassium", "3.5", "5.0", "bmp"),
+            ("chloride", "101", "Chloride", "98", "107", "bmp"),
+            ("bicarbonate", "24", "Bicarbonate", "22", "29", "bmp"),
+            ("urea_nitrogen", "22", "Urea Nitrogen", "7", "20", "bmp"),
+            ("glucose", "142", "Glucose", "70", "99", "bmp"),
+            ("weight", "70.0", "Weight", None, None, "vitals"),
+            ("temperature", "38.4", "Temperature", None, None, "vitals"),
+        )
+        for lab, text, name, low, high, panel in rows:
+            number += 1
+            stamp = f"06-{day} 06:{'00' if panel == 'bmp' else '30'}"
+            found.append(_result(number, lab, text, stamp, name, low=low, high=high, panel=f"{panel}-{day}"))
+    found.append(_result(number + 1, "blood_pressure", "92/58", "06-02 06:30", "Blood Pressure", panel="vitals-bp"))
+    found.append(_result(number + 2, "troponin_t", "<0.01", "06-02 06:00", "Troponin T", panel="trop", high="0.01"))
+    return tuple(sorted(found, key=lambda one: (one.at, one.id)))
+
+
+def make_life() -> Life:
+    """Return the life."""
+    person = Person(
+        "male",
+        "2088-02-11",
+        "Walter Lindqvist",
+        "WHITE",
+        "English",
+        "married",
+        178,
+        Decimal("70.0"),
+        Pair("retired bus driver", "退休公交司机"),
+        "former",
+        20,
+        "social",
+        3,
+        "spouse",
+    )
+    stays = (
+        Stay(
+            "e1",
+            "clinic",
+            when("03-01 09:00"),
+            when("03-01 09:30"),
+            "d1",
+            ("d1",),
+            "fatigue",
+            "routine visit",
+            "cardiology",
+        ),
+        Stay(
+            "e2",
+            "ward",
+            when("06-02 08:00"),
+            when("06-05 14:00"),
+            "d2",
+            ("d2", "d1"),
+            "cough",
+            "fever and cough",
+            "medicine",
+            "home",
+        ),
+        Stay(
+            "e3",
+            "ed",
+            when("06-02 05:00"),
+            when("06-02 08:00"),
+            "d2",
+            ("d2",),
+            "cough",
+            "fever and cough",
+            "emergency",
+            "admitted",
+            "e2",
+        ),
+        Stay(
+            "e4",
+            "icu",
+            when("06-02 20:00"),
+            when("06-03 16:00"),
+            "d2",
+            ("d2",),
+            "cough",
+            "hypoxia",
+            "medicine",
+            None,
+            "e2",
+        ),
+        Stay(
+            "e5",
+            "clinic",
+            when("06-20 10:00"),
+            when("06-20 10:30"),
+            "d1",
+            ("d1", "d2"),
+            "fatigue",
+            "follow-up",
+            "medicine",
+        ),
+    )
+    illnesses = (
+        Illness(
+            "d1",
+            "heart_failure",
+            "I50.22",
+            "Chronic systolic (congestive) heart failure",
+            "chronic",
+            "moderate",
+            when("01-05 10:00"),
+            when("03-01 09:20"),
+            None,
+            "e1",
+            True,
+        ),
+        Illness(
+            "d2",
+            "pneumonia",
+            "J18.9",
+            "Pneumonia, unspecified organism",
+            "acute",
+            "moderate",
+            when("05-31 12:00"),
+            when("06-02 07:40"),
+            when("06-09 12:00"),
+            "e2",
+        ),
+    )
+    signs = (
+        Sign(
+            "s1",
+            "cough",
+            "symptom",
+            True,
+            (("d2", "commonly_seen"),),
+            "key",
+            "e2",
+            when("05-31 12:00"),
+            when("06-02 05:10"),
+        ),
+        Sign(
+            "s2",
+            "consolidation",
+            "imaging",
+            True,
+            (("d2", "highly_suggestive"),),
+            "key",
+            "e2",
+            when("06-01 12:00"),
+            when("06-02 07:00"),
+            side="left",
+            study="im1",
+        ),
+        Sign("s3", "chest_pain", "symptom", False, (), "distractor", "e2", when("06-02 05:10"), when("06-02 05:10")),
+    )
+    prescriptions = (
+        Prescription(
+            "rx1",
+            "metoprolol_succinate",
+            "metoprolol succinate",
+            "50 mg",
+            "oral",
+            "once daily",
+            False,
+            "home",
+            when("03-01 09:25"),
+            None,
+            when("03-01 09:25"),
+            "e1",
+            "d1",
+        ),
+        Prescription(
+            "rx2",
+            "ceftriaxone",
+            "ceftriaxone",
+            "1 g",
+            "IV",
+            "every 24 hours",
+            False,
+            "inpatient",
+            when("06-02 06:00"),
+            when("06-03 17:00"),
+            when("06-02 05:50"),
+            "e2",
+            "d2",
+            "stopped",
+            Pair("changed to oral therapy", "改为口服治疗"),
+        ),
+        Prescription(
+            "rx3",
+            "azithromycin",
+            "azithromycin",
+            "500 mg",
+            "oral",
+            "once daily",
+            False,
+            "inpatient",
+            when("06-02 06:00"),
+            when("06-05 14:00"),
+            when("06-02 05:50"),
+            "e2",
+            "d2",
+            "completed",
+        ),
+        Prescription(
+            "rx4",
+            "insulin_lispro",
+            "insulin lispro",
+            "4 units",
+            "subcutaneous",
+            "with meals",
+            False,
+            "inpatient",
+            when("06-02 09:00"),
+            when("06-05 14:00"),
+            when("06-02 08:30"),
+            "e2",
+            None,
+            "completed",
+        ),
+        Prescription(
+            "rx5",
+            "amoxicillin",
+            "amoxicillin",
+            "500 mg",
+            "oral",
+            "TID",
+            False,
+            "discharge",
+            when("06-05 14:00"),
+            when("06-09 14:00"),
+            when("06-05 13:00"),
+            "e2",
+            "d2",
+            "completed",
+        ),
+    )
+    doses = (
+        GivenDose("g1", "rx2", when("06-02 06:10"), "given", "e2"),
+        GivenDose("g2", "rx2", when("06-03 06:10"), "given", "e2"),
+        GivenDose("g3", "rx3", when("06-02 06:15"), "refused", "e2", Pair("patient felt sick", "患者恶心")),
+        GivenDose("g4", "rx3", when("06-03 06:15"), "held", "e2", Pair("patient off the unit", "患者不在病区")),
+    )
+    cultures = (
+        Culture(
+            "c1",
+            "blood",
+            when("06-02 05:40"),
+            "e2",
+            "d2",
+            "streptococcus_pneumoniae",
+            (
+                CultureStage(when("06-03 06:00"), "Gram-positive cocci in pairs and chains", "preliminary"),
+                CultureStage(when("06-04 08:00"), "Streptococcus pneumoniae", "preliminary"),
+                CultureStage(when("06-05 08:00"), "Streptococcus pneumoniae; susceptibilities final", "final"),
+            ),
+            (("ceftriaxone", "S"), ("azithromycin", "R")),
+        ),
+    )
+    study = Study(
+        "im1",
+        "chest_xray",
+        "X-ray",
+        "CHEST (PORTABLE AP)",
+        when("06-02 06:20"),
+        when("06-02 07:00"),
+        "e2",
+        "fever and cough",
+        "d2",
+        ("s2",),
+    )
+    plan = Plan(
+        "pl1",
+        "discharge-planning",
+        when("06-05 12:00"),
+        "e2",
+        (
+            PlanItem("appointment", Pair("See your doctor within two weeks.", "两周内复诊。"), ("d2",)),
+            PlanItem("warning", Pair("Come back if you are short of breath.", "如有气短请及时就诊。"), ("d2",)),
+        ),
+    )
+    return Life(
+        PATIENT,
+        170,
+        7,
+        person,
+        illnesses,
+        stays,
+        signs,
+        results(),
+        cultures,
+        prescriptions,
+        doses,
+        (
+            Adherence(
+                "ad1",
+                "metoprolol_succinate",
+                "rx1",
+                "e2",
+                "stopped",
+                Pair("for three weeks", "三周来"),
+                Pair("it made me tired", "吃了乏力"),
+                "fatigue",
+                False,
+            ),
+        ),
+        (
+            Allergy(
+                "al1",
+                "penicillin_v",
+                "penicillin",
+                Pair("hives", "荨麻疹"),
+                "moderate",
+                "medication",
+                when("03-01 09:10"),
+            ),
+        ),
+        (
+            Treated(
+                "p1",
+                "bronchoscopy",
+                "Bronchoscopy",
+                when("06-03 10:00"),
+                when("06-03 10:40"),
+                "e2",
+                "d2",
+                Pair("no mass", "未见肿物"),
+            ),
+        ),
+        (study,),
+        (Vaccine("vx1", "influenza", "influenza vaccine", "141", when("03-01 09:28"), "e1"),),
+        (
+            Relative(
+                "fm1",
+                "father",
+                "myocardial_infarction",
+                Pair("myocardial infarction", "心肌梗死"),
+                61,
+                True,
+                when("03-01 09:12"),
+            ),
+        ),
+        (),
+        (),
+        (plan,),
+    )
+
+
+def _part(slug: str, header: str, *sentences: tuple[str, tuple[str, ...]], lines: bool = False) -> NotePart:
+    return NotePart(slug, header, tuple(Sentence(text, facts) for text, facts in sentences), lines)  # type: ignore[arg-type]
+
+
+def _progress(identity: str, day: str, rx2: bool, weight: str) -> Note:
+    listed = [("azithromycin 500 mg oral once daily", ("rx3",))]
+    if rx2:
+        listed.insert(0, ("ceftriaxone 1 g IV every 24 hours", ("rx2",)))
+    return Note(
+        identity,
+        "progress",
+        "Progress note",
+        when(f"06-{day} 09:00"),
+        when(f"06-{day} 10:00"),
+        "e2",
+        (
+            _part("vitals", "Vitals", (f"T 38.4, weight {weight} kg.", ())),
+            _part("medications", "Current Medications", *listed, lines=True),
+            _part(
+                "assessment",
+                "Assessment",
+                (f"Pneumonia, day {int(day) - 1}, with left lower lobe consolidation.", ("d2", "s2")),
+            ),
+        ),
+    )
+
+
+def make_record() -> Record:
+    """Return the clean record."""
+    admission = Note(
+        "n1",
+        "admission",
+        "Admission note",
+        when("06-02 08:30"),
+        when("06-02 09:30"),
+        "e2",
+        (
+            _part("chief-complaint", "Chief Complaint", ("Fever and cough.", ("s1",))),
+            _part(
+                "history-of-present-illness",
+                "HPI",
+                (
+                    "Mr. Lindqvist is a 62-year-old man with heart failure who presents with cough.",
+                    ("person", "d1", "s1"),
+                ),
+                ("He denies chest pain.", ("s3",)),
+            ),
+            _part(
+                "medications", "Home Medications", ("metoprolol succinate 50 mg oral once daily", ("rx1",)), lines=True
+            ),
+            _part("allergies", "Allergies", ("Penicillin (hives).", ("al1",))),
+            _part("imaging", "Imaging", ("CXR: left lower lobe consolidation.", ("im1", "s2"))),
+        ),
+    )
+    discharge = Note(
+        "n4",
+        "discharge",
+        "Discharge summary",
+        when("06-05 12:00"),
+        when("06-05 13:30"),
+        "e2",
+        (
+            _part(
+                "hospital-course",
+                "Hospital Course",
+                (
+                    "He was treated with ceftriaxone and azithromycin for left lower lobe pneumonia.",
+                    ("d2", "rx2", "rx3"),
+                ),
+            ),
+            _part(
+                "discharge-medications",
+                "Discharge Medications",
+                ("metoprolol succinate 50 mg oral once daily", ("rx1",)),
+                ("amoxicillin 500 mg oral TID", ("rx5",)),
+                lines=True,
+            ),
+        ),
+    )
+    report = StudyReport(
+        "im1",
+        (Sentence("Left lower lobe consolidation.", ("s2",)), Sentence("The heart is enlarged.", ("d1",))),
+        (Sentence("Left lower lobe pneumonia.", ("s2",)),),
+    )
+    notes = (admission, _progress("n2", "03", True, "70.0"), _progress("n3", "04", False, "70.0"), discharge)
+    return Record(make_life(), notes, (report,))
