@@ -11,7 +11,7 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from .bedside_models import DrugProfile, LabProfile, Panel
+from .bedside_models import Coupling, DrugProfile, LabProfile, Panel
 from .graph_models import ConditionProfile, FindingProfile, OrganismProfile, Relation, StudyProfile
 from .loader import Faults, Source, _by_id
 
@@ -104,6 +104,12 @@ def organism_profiles() -> Mapping[str, OrganismProfile]:
 def lab_profiles() -> Mapping[str, LabProfile]:
     """Return how each laboratory test and vital sign behaves, by lab id."""
     return _by_id("lab_profiles.json", LabProfile)
+
+
+@cache
+def couplings() -> Mapping[str, Coupling]:
+    """Return how values pull each other along, by id."""
+    return _by_id("couplings.json", Coupling)
 
 
 @cache

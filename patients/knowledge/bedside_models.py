@@ -38,6 +38,41 @@ class ProfileRange(_Frozen):
     high: Decimal | None = None
 
 
+class StandIn(_Frozen):
+    """Where an effect on a computed value goes: to a value that it is computed from."""
+
+    lab: str
+    per: Decimal = Decimal(1)
+    """How much of `lab` makes one unit (`add`); factors pass as they are."""
+    inverse: bool = False
+    """Whether `lab` falls where this rises: factors are turned over, amounts become factors."""
+
+
+class Coupling(_Sourced):
+    """How one value pulls another along: a straight line beyond a bound.
+
+    A coupling explains and never doubles: of what an illness does to a value itself and what other values pull it to,
+    the larger counts.
+    """
+
+    id: str
+    """`lab<source`, with a number where there are several."""
+    lab: str
+    from_lab: str
+    of: Literal["level", "move", "ratio", "own", "metabolic"]
+    """The source's value; its way from the person's own calm value; value by calm value; the way that shifts of the
+    source itself took; the metabolic part of bicarbonate's way."""
+    above: Decimal | None = None
+    below: Decimal | None = None
+    """One of both: counted is how far the source is beyond it."""
+    slope: Decimal
+    """For one unit of the source beyond the bound."""
+    most: Decimal | None = None
+    """Greatest pull, without sign."""
+    relative: bool = False
+    """Whether the pull is a share of the calm value instead of an amount."""
+
+
 class LabProfile(_Sourced):
     """How a laboratory test or vital sign behaves; always in the lab's own unit (`labs.json`)."""
 
@@ -67,6 +102,8 @@ class LabProfile(_Sourced):
     censored: bool = False
     formula: str | None = None
     """Name of a coupling of `hospital/physiology` that computes it from other labs ("egfr", "anion_gap" …)."""
+    stands_for: StandIn | None = None
+    """For computed values: where effects on it go."""
     normal_text: tuple[str, ...] = ()
     """For tests read as words: normal results; `abnormal_text` by step of severity."""
     abnormal_text: tuple[str, ...] = ()
@@ -120,7 +157,13 @@ class OrganRule(_Frozen):
     child_pugh: tuple[Literal["A", "B", "C"], ...] = ()
     act: Literal["avoid", "reduce", "lengthen"]
     dose: str | None = None
+    """The most that is given then; for one kilogram where the dose rule is `per_kg`."""
     frequency: str | None = None
+    """The most often that it is given then."""
+    route: str | None = None
+    """Holds for this route only; None: for all."""
+    keys: tuple[str, ...] = ()
+    """Holds for dose rules with these keys only; empty: for all."""
     why: Names
 
 
@@ -167,6 +210,8 @@ class DrugProfile(_Sourced):
     id: str
     charted: tuple[str, ...] = Field(min_length=1)
     """Names that orders use ("metoprolol tartrate", "Lopressor")."""
+    contains: tuple[str, ...] = ()
+    """Ingredients of a combination (drug ids): allergies, interactions and doubling hold for each."""
     home: bool = True
     """Whether people take it at home."""
     high_risk: bool = False
@@ -184,6 +229,6 @@ class DrugProfile(_Sourced):
     """What it does to labs and vital signs (levels of itself included)."""
     adverse: tuple[AdverseEffect, ...] = ()
     lay: Phrases = Phrases()
-    """What patients call it ("my water pill", 利尿药)."""
+    """What patients call it, without article or owner, so that it fits "the {drug}" ("water pill", 利尿药)."""
     look: Phrases = Phrases()
-    """What it looks like or how it is taken, for those who do not know the name ("the little white one")."""
+    """What it looks like or how it is taken, for those who do not know the name, as `lay` ("little white pill")."""

@@ -1,0 +1,232 @@
+"""The true state of one body at one instant: set points, shifts, and how values pull each other along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from wardround.patients.knowledge.bedside import couplings
+from wardround.patients.knowledge.bedside_models import Coupling
+from wardround.patients.times import DAY, Instant
+
+from .life import Person
+from .physiology_core import MICRO, Law, Shift, combined, law, micro, normal, set_point, share, softened
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A coupling made ready for arithmetic."""
+
+    source: str
+    of: str
+    bound: int
+    above: bool
+    slope: int
+    most: int | None
+    relative: bool
+
+
+def _pull(one: Coupling) -> Pull:
+    bound = one.above if one.above is not None else one.below
+    return Pull(
+        one.from_lab,
+        one.of,
+        micro(bound) if bound is not None else 0,
+        one.above is not None,
+        micro(one.slope),
+        None if one.most is None else micro(one.most),
+        one.relative,
+    )
+
+
+@cache
+def pulls(lab: str) -> tuple[Pull, ...]:
+    """Return what pulls a lab along."""
+    return tuple(_pull(one) for one in couplings().values() if one.lab == lab)
+
+
+def larger(direct: int, pulled: int) -> int:
+    """Return how far a value goes: of two ways to one side the longer, of two opposed ones the sum."""
+    if (direct > 0) == (pulled > 0) and direct and pulled:
+        return max(direct, pulled, key=abs)
+    return direct + pulled
+
+
+class Traits:
+    """What never changes in one body: set points and the pattern of days; every draw is named by its purpose."""
+
+    def __init__(self, person: Person, key: tuple[str | int, ...]) -> None:
+        self.person = person
+        self.key = key
+        self._z: dict[str, int] = {}
+        self._points: dict[tuple[str, int], int] = {}
+        self._days: dict[tuple[str, int], int] = {}
+        year, month, day = (int(part) for part in person.birth_date.split("-"))
+        self._birth = year * 372 + month * 31 + day
+
+    def age(self, at: Instant) -> int:
+        """Return completed years, not below 0."""
+        year, month, day = _date(at // DAY)
+        return max(0, (year * 372 + month * 31 + day - self._birth) // 372)
+
+    def point(self, rule: Law, age: int) -> int:
+        """Return the person's own healthy value at an age, in millionths."""
+        lab = rule.profile.id
+        known = self._points.get((lab, age))
+        if known is None:
+            if lab not in self._z:
+                self._z[lab] = normal((*self.key, "set", lab))
+            known = self._points[lab, age] = self._own(rule, age)
+        return known
+
+    def _own(self, rule: Law, age: int) -> int:
+        lab = rule.profile.id
+        if lab == "weight":
+            return micro(self.person.weight_kg)
+        if lab == "height":
+            return self.person.height_cm * MICRO
+        point = set_point(rule, self.person.sex, age, self._z[lab])
+        if rule.least is not None and not rule.profile.censored:
+            point = max(point, rule.least)
+        return point if rule.most is None else min(point, rule.most)
+
+    def wobble(self, lab: str, at: Instant) -> int:
+        """Return how the day bends a value, in millionths of its coefficient: smooth, a knot at each midnight."""
+        day, inside = divmod(at, DAY)
+        return self._knot(lab, day) + (self._knot(lab, day + 1) - self._knot(lab, day)) * (inside // 1000) // (
+            DAY // 1000
+        )
+
+    def _knot(self, lab: str, day: int) -> int:
+        known = self._days.get((lab, day))
+        if known is None:
+            known = self._days[lab, day] = normal((*self.key, "day", lab, day))
+        return known
+
+
+@cache
+def _date(days: int) -> tuple[int, int, int]:
+    """Return the civil date so many days after 1970-01-01 (Howard Hinnant's algorithm)."""
+    era, rest = divmod(days + 719_468, 146_097)
+    year = (rest - rest // 1460 + rest // 36_524 - rest // 146_096) // 365
+    left = rest - (365 * year + year // 4 - year // 100)
+    month = (5 * left + 2) // 153
+    day = left - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    return year + era * 400 + (month <= 2), month, day
+
+
+class Moment:
+    """The true values of one body at one instant, each computed once; amounts in millionths of the lab's unit."""
+
+    def __init__(self, traits: Traits, shifts: Mapping[str, Sequence[Shift]], at: Instant) -> None:
+        self.traits = traits
+        self.at = at
+        self.age = traits.age(at)
+        self._shifts = shifts
+        self._calm: dict[str, int] = {}
+        self._own: dict[str, int] = {}
+        self._true: dict[str, int] = {}
+
+    def calm(self, lab: str) -> int:
+        """Return what it would be without any illness or drug, as of that day."""
+        if lab not in self._calm:
+            rule = law(lab)
+            if rule is None:
+                self._calm[lab] = 0
+            else:
+                point = self.traits.point(rule, self.age)
+                swing = rule.within * self.traits.wobble(lab, self.at) // MICRO if rule.within else 0
+                self._calm[lab] = point + point * swing // MICRO
+        return self._calm[lab]
+
+    def own(self, lab: str) -> int:
+        """Return how far shifts of the lab itself move it."""
+        if lab not in self._own:
+            present = self._shifts.get(lab)
+            self._own[lab] = self._moved(lab, present) if present else 0
+        return self._own[lab]
+
+    def _moved(self, lab: str, present: Sequence[Shift]) -> int:
+        calm = self.calm(lab)
+        factor, amount = combined(*effects(present, self.at))
+        return calm * factor // MICRO + amount - calm
+
+    def metabolic(self) -> int:
+        """Return the metabolic part of bicarbonate's way: its own shifts, acids, and chloride that sodium does not follow."""
+        if "metabolic" not in self._own:
+            acids = sum(self.drawn(one, "bicarbonate") for one in pulls("bicarbonate") if one.source != "pco2")
+            if self.own("chloride"):
+                acids -= self.own("chloride") - self.own("sodium")
+            self._own["metabolic"] = larger(self.own("bicarbonate"), acids)
+        return self._own["metabolic"]
+
+    def drawn(self, pull: Pull, lab: str) -> int:
+        """Return how far one coupling pulls a lab."""
+        beyond = self._read(pull) - pull.bound
+        if not pull.above:
+            beyond = -beyond
+        if beyond <= 0:
+            return 0
+        way = beyond * pull.slope // MICRO
+        if pull.most is not None:
+            way = max(-pull.most, min(pull.most, way))
+        return self.calm(lab) * way // MICRO if pull.relative else way
+
+    def _read(self, pull: Pull) -> int:
+        source = pull.source
+        if pull.of == "level":
+            return self.true(source)
+        if pull.of == "own":
+            return self.own(source)
+        if pull.of == "metabolic":
+            return self.metabolic()
+        if pull.of == "move":
+            return self.true(source) - self.calm(source)
+        calm = self.calm(source)
+        return self.true(source) * MICRO // calm if calm > 0 else MICRO
+
+    def way(self, lab: str) -> int:
+        """Return how far a lab is from its calm value before limits bend it."""
+        if lab == "bicarbonate":
+            lungs = sum(self.drawn(one, lab) for one in pulls(lab) if one.source == "pco2")
+            return larger(self.metabolic(), lungs)
+        pulled = pulls(lab)
+        if not pulled:
+            return self.own(lab)
+        return larger(self.own(lab), sum(self.drawn(one, lab) for one in pulled))
+
+    def true(self, lab: str) -> int:
+        """Return the true value of a lab that is not computed from others."""
+        if lab not in self._true:
+            self._true[lab] = self._bent(lab)
+        return self._true[lab]
+
+    def _bent(self, lab: str) -> int:
+        if lab == "chloride":
+            return self.true("sodium") - self.true("bicarbonate") - self.true("anion_gap")
+        rule = law(lab)
+        if rule is None:
+            return 0
+        calm = self.calm(lab)
+        least, most = (None, None) if rule.profile.censored else (rule.least, rule.most)
+        value = softened(calm + self.way(lab), calm, least, most)
+        if lab == "diastolic_bp":
+            return min(value, self.true("systolic_bp") * 4 // 5 - 2 * MICRO)
+        return max(0, value) if rule.least is None or rule.profile.censored else value
+
+
+def effects(shifts: Sequence[Shift], at: Instant) -> tuple[list[int], list[int]]:
+    """Return the factors and the amounts of shifts at an instant, in millionths."""
+    times: list[int] = []
+    add: list[int] = []
+    for one in shifts:
+        there = share(one, at)
+        if not there:
+            continue
+        if one.mode == "times":
+            times.append(MICRO + (micro(one.size) - MICRO) * there // MICRO)
+        else:
+            add.append(micro(one.size) * there // MICRO)
+    return times, add
