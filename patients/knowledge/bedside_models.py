@@ -200,6 +200,8 @@ class AdverseEffect(_Frozen):
     percent: int = Field(ge=1, le=60)
     stops: int = Field(default=30, ge=0, le=100)
     """How many of 100 who have it stop the drug by themselves."""
+    sex: Literal["male", "female"] | None = None
+    """Whom alone it can befall."""
     say: Phrases
     """Whole sentences in the patient's words (places of `voice.json`; {drug} is the drug)."""
 
