@@ -10,7 +10,7 @@ import sqlite3
 from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 import zstandard
@@ -19,6 +19,9 @@ from .chart import Chart
 from .errors import DataError, UsageError
 from .interview import Interview
 from .packing import Index, body_hash, frame_digest
+
+if TYPE_CHECKING:
+    from wardround.patients.hospital.truth import Truth
 
 FORMAT = "wardround.charts/1"
 
@@ -111,17 +114,65 @@ class ChartStore:
             self._charts.popitem(last=False)
         return chart
 
-    def interview(self, patient_id: str) -> Interview | None:
+    def interview(self, patient_id: str, encounter: str | None = None) -> Interview | None:
         """Return a patient's authored interview; None where none was written.
+
+        Args:
+            patient_id: The patient.
+            encounter: The interview of this Encounter. Without it, the patient's one interview, else that of the last
+                encounter.
 
         Raises:
             DataError: The interview is damaged.
         """
+        if encounter is not None:
+            return self.interviews(patient_id).get(encounter)
         for digest, body in self._query("SELECT hash, body FROM interviews WHERE patient = ?", patient_id):
             if frame_digest(body.encode()).hex() != digest:
                 raise DataError(f"{self.path}: the interview of {patient_id} is damaged; build the store again")
             return Interview.model_validate_json(body)
+        return next(reversed(self.interviews(patient_id, last=True).values()), None)
+
+    def interviews(self, patient_id: str, *, last: bool = False) -> dict[str, Interview]:
+        """Return the interviews of a patient's encounters, by Encounter id in their order; empty where there are none.
+
+        Args:
+            patient_id: The patient.
+            last: Only that of the last encounter that has one.
+
+        Raises:
+            DataError: One is damaged.
+        """
+        found = {}
+        if self._has("visits"):
+            rows = self._query("SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place", patient_id)
+            for encounter, digest, body in rows[-1:] if last else rows:
+                found[encounter] = Interview.model_validate_json(
+                    self._behind(body, digest, f"an interview of {patient_id}")
+                )
+        return found
+
+    def truth(self, patient_id: str) -> Truth | None:
+        """Return what is behind a generated chart; None for any other. No tool reads it.
+
+        Raises:
+            DataError: It is damaged.
+        """
+        from wardround.patients.hospital.truth import Truth  # not needed to open an imported store
+
+        if self._has("truths"):
+            for digest, body in self._query("SELECT hash, body FROM truths WHERE patient = ?", patient_id):
+                return Truth.model_validate_json(self._behind(body, digest, f"the truth of {patient_id}"))
         return None
+
+    def _has(self, table: str) -> bool:
+        """Tell whether the file has a table: older stores lack some."""
+        return bool(self._query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table))
+
+    def _behind(self, body: bytes, digest: str, what: str) -> bytes:
+        if frame_digest(body).hex() != digest:
+            raise DataError(f"{self.path}: {what} is damaged; build the store again")
+        return zstandard.ZstdDecompressor().decompress(body)
 
     def frame(self, patient_id: str, number: int) -> bytes:
         """Return one compressed part of a chart's body."""
@@ -136,7 +187,7 @@ class ChartStore:
         Raises:
             DataError: It is damaged.
         """
-        if not self._query("SELECT 1 FROM sqlite_master WHERE name = 'texts'"):
+        if not self._has("texts"):
             return None
         for digest, body in self._query("SELECT hash, body FROM texts WHERE patient = ?", patient_id):
             if frame_digest(body).hex() != digest:

@@ -1,21 +1,25 @@
 """Writing many charts into one SQLite file, which is then only read (`store.py`).
 
 Tables: `header` (one JSON object), `charts` (index and compact rows), `frames` (the bodies, in parts), `texts` (the
-full-text index of each chart, opened by its first keyword search) and `interviews`
-(authored interviews, hashed apart; no tool reads them).
+full-text index of each chart, opened by its first keyword search) and, hashed apart and read by no tool,
+`interviews` (one authored interview a patient), `visits` (one an encounter, in the order of the encounters) and
+`truths` (what is behind a generated chart, compressed JSON).
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import orjson
+import zstandard
 
+from .assembling import LEVEL
 from .errors import DataError, UsageError
 from .fhir import Validator
 from .interview import Interview
@@ -26,6 +30,9 @@ from .slotted import Sheaf
 from .store import FORMAT
 from .times import Instant
 from .work_folder import WorkFolder
+
+if TYPE_CHECKING:
+    from wardround.patients.hospital.truth import Truth
 
 _MAGIC = b"SQLite format 3\0"
 
@@ -40,6 +47,9 @@ CREATE TABLE frames (patient TEXT NOT NULL, number INTEGER NOT NULL, body BLOB N
     PRIMARY KEY (patient, number)) WITHOUT ROWID;
 CREATE TABLE texts (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, body BLOB NOT NULL);
 CREATE TABLE interviews (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE visits (patient TEXT NOT NULL, place INTEGER NOT NULL, encounter TEXT NOT NULL, hash TEXT NOT NULL,
+    body BLOB NOT NULL, PRIMARY KEY (patient, place)) WITHOUT ROWID;
+CREATE TABLE truths (patient TEXT PRIMARY KEY, hash TEXT NOT NULL, body BLOB NOT NULL);
 """
 
 
@@ -125,7 +135,8 @@ class StoreWriter:
 
     def add(
         self, patient_id: str, resources: Iterable[tuple[Resource, Instant]], interview: Interview | None = None,
-        licence: str | None = None, sheaves: Iterable[Sheaf] = (),
+        licence: str | None = None, sheaves: Iterable[Sheaf] = (), *,
+        interviews: Mapping[str, Interview] | None = None, truth: Truth | None = None,
     ) -> str:  # fmt: skip
         """Validate, pack and write one chart.
 
@@ -135,6 +146,8 @@ class StoreWriter:
             interview: The authored interview, if any.
             licence: Licence tag of this chart where it differs.
             sheaves: Many like resources, made from templates that were checked; a sample is checked again.
+            interviews: Authored interviews by Encounter id, in the order of the encounters.
+            truth: What is behind the chart, for a generated one.
 
         Returns:
             The chart's hash.
@@ -145,7 +158,9 @@ class StoreWriter:
         check, sheaves = self._validator, list(sheaves)
         if check is not None:
             check.statistics["by_template"] += sum(map(len, sheaves))
-        return self.add_packed(pack(patient_id, resources, licence or self.licence, check, sheaves, check), interview)
+        digest = self.add_packed(pack(patient_id, resources, licence or self.licence, check, sheaves, check), interview)
+        self.add_behind(behind(patient_id, interviews or {}, truth))
+        return digest
 
     def add_packed(
         self, packed: PackedChart, interview: Interview | None = None, validated: Mapping[str, int] | None = None
@@ -188,6 +203,25 @@ class StoreWriter:
         values = (patient_id, frame_digest(text.encode()).hex(), text)
         self._open().execute("INSERT INTO interviews VALUES (?,?,?)", values)
 
+    def add_behind(self, one: Behind) -> None:
+        """Write what is behind a chart: the interviews of its encounters and its truth."""
+        for place, (encounter, digest, body) in enumerate(one.visits):
+            values = (one.patient_id, place, encounter, digest, body)
+            self._open().execute("INSERT INTO visits VALUES (?,?,?,?,?)", values)
+        if one.truth:
+            digest = frame_digest(one.truth).hex()
+            self._open().execute("INSERT INTO truths VALUES (?,?,?)", (one.patient_id, digest, one.truth))
+
+    def _behind_header(self, database: sqlite3.Connection) -> dict[str, Any]:
+        """Return what the header says of visits and truths; nothing where there are none."""
+        found: dict[str, Any] = {}
+        for table, order in (("visits", "patient, place"), ("truths", "patient")):
+            digests = [row[0] for row in database.execute(f"SELECT hash FROM {table} ORDER BY {order}")]  # noqa: S608
+            if digests:
+                found[f"{table}_hash"] = store_hash(digests)
+                found[table] = len(digests)
+        return found
+
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             raise UsageError(f"the writer of {self.path} is closed; make a new StoreWriter")
@@ -205,6 +239,7 @@ class StoreWriter:
             "provenance": self.provenance,
             "hash": digest,
             "interviews_hash": store_hash(interviews),
+            **self._behind_header(database),
             "patients": len(self._hashes),
             "resources": dict(sorted(self.counts.items())),
             "imported": sorted(self._imported | set(self.counts)),
@@ -241,6 +276,27 @@ class StoreWriter:
             self.close()
         else:
             self.abort()
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """What is behind a chart, ready to be written; it pickles."""
+
+    patient_id: str
+    visits: tuple[tuple[str, str, bytes], ...] = ()
+    """Encounter id, digest, and interview as compressed JSON."""
+    truth: bytes = b""
+    """Compressed JSON; empty for none."""
+
+
+def behind(patient_id: str, interviews: Mapping[str, Interview], truth: Truth | None) -> Behind:
+    """Return interviews (by Encounter id, in order) and truth of a chart as the store keeps them."""
+    compressor = zstandard.ZstdCompressor(level=LEVEL)
+    visits = []
+    for encounter, interview in interviews.items():
+        body = compressor.compress(interview.model_dump_json().encode())
+        visits.append((encounter, frame_digest(body).hex(), body))
+    return Behind(patient_id, tuple(visits), b"" if truth is None else compressor.compress(truth.as_json()))
 
 
 def store_hash(chart_hashes: Iterable[str]) -> str:

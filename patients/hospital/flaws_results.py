@@ -1,0 +1,130 @@
+"""Flaws of results: dropped, in another unit, weighed in pounds, filed days late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from wardround.patients.importers._templates import plain_number
+from wardround.patients.knowledge import labs
+from wardround.patients.knowledge.bedside import lab_profiles, panels
+from wardround.patients.times import DAY, SECOND, Instant
+
+from .flaws_draft import Draft, flaw_data
+from .life import Result
+
+_HOUR = 3600 * SECOND
+_MATES = 3
+"""Results of its panel that must be there for a dropped one to be missed."""
+
+
+@cache
+def _panels() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(panel.labs) for panel in panels().values() if len(panel.labs) > _MATES)
+
+
+def drop_results(draft: Draft) -> None:
+    """Leave out single results of a panel that was drawn."""
+    drawn: dict[Instant, set[str]] = {}
+    for result in draft.results:
+        drawn.setdefault(result.at, set()).add(result.lab)
+    kept = []
+    for result in draft.results:
+        place = draft.key("Observation", result.id)
+        if _missed(result.lab, drawn[result.at]) and draft.wants("missing", "result", place):
+            draft.add(
+                "missing", "result", at=result.known_at, encounter=result.encounter, facts=(result.id,),
+                places=(place,), charted="", right=f"{result.name} {result.text}",
+            )  # fmt: skip
+            drawn[result.at].discard(result.lab)
+        else:
+            kept.append(result)
+    draft.results = kept
+
+
+def _missed(lab: str, drawn: set[str]) -> bool:
+    """Tell whether it shows that a lab is not there: its panel is, and no smaller whole panel explains the rest."""
+    left = drawn - {lab}
+    for panel in _panels():
+        if lab not in panel or not panel <= drawn:
+            continue
+        explained = {one for whole in _panels() if whole <= left for one in whole}
+        if len((panel - {lab}) - explained) >= _MATES:
+            return True
+    return False
+
+
+def slip_units(draft: Draft) -> None:
+    """Write results in another unit under the usual one."""
+    slips = {(slip["lab"], slip["unit"]): slip for slip in flaw_data()["slips"]}
+    for number, result in enumerate(draft.results):
+        concept = labs().get(result.lab)
+        slip = slips.get((result.lab, concept.unit if concept else ""))
+        if slip is None or not plain_number(result.text):
+            continue
+        if draft.wants("unit_slip", f"{slip['lab']}_in_{slip['written']}", draft.key("Observation", result.id)):
+            _rewrite(draft, number, ("unit_slip", f"{slip['lab']}_in_{slip['written']}"), _converted(result.text, slip))
+
+
+def _converted(text: str, slip: Mapping[str, Any]) -> str:
+    value = Decimal(text) * Decimal(slip["factor"]) + Decimal(slip["offset"])
+    return str(value.quantize(Decimal(1).scaleb(-slip["digits"])))
+
+
+def _rewrite(draft: Draft, number: int, flaw: tuple[Any, str], text: str) -> None:
+    result = draft.results[number]
+    draft.results[number] = replace(result, text=text)
+    kind, detail = flaw
+    draft.add(
+        kind, detail, at=result.known_at, encounter=result.encounter, facts=(result.id,),
+        places=(draft.key("Observation", result.id),), charted=text, right=result.text,
+    )  # fmt: skip
+
+
+def weigh_in_pounds(draft: Draft) -> None:
+    """Write weights in pounds as kilograms, where another weight of about that time stands against it."""
+    weights = [
+        (number, one) for number, one in enumerate(draft.results) if one.lab == "weight" and plain_number(one.text)
+    ]
+    changed: set[int] = set()
+    for number, result in weights:
+        witness = any(
+            other != number and other not in changed and abs(one.at - result.at) <= 100 * DAY for other, one in weights
+        )
+        if witness and draft.wants("contradiction", "weight_in_lb", draft.key("Observation", result.id)):
+            changed.add(number)
+            pounds = (Decimal(result.text) * Decimal(flaw_data()["pounds"])).quantize(Decimal("0.1"))
+            _rewrite(draft, number, ("contradiction", "weight_in_lb"), str(pounds))
+
+
+def delay(draft: Draft) -> None:
+    """File results days late, some after discharge; none that a note already tells."""
+    told: dict[str, Instant] = {}
+    for note in draft.notes:
+        for fact in (fact for part in note.parts for said in part.sentences for fact in said.facts):
+            told[fact] = min(told.get(fact, note.stored), note.stored)
+    for number, result in _laboratory(draft):
+        key = draft.key("Observation", result.id)
+        late = result.at + draft.stream("delay", result.id).below(72) * _HOUR + 36 * _HOUR
+        if told.get(result.id, late) < late or not draft.wants("delayed_result", "late", key):
+            continue
+        stay = draft.stays[result.encounter or ""]
+        detail = "after_discharge" if late > stay.end else "late"
+        draft.results[number] = replace(result, known_at=late)
+        draft.add(
+            "delayed_result", detail, at=late, encounter=result.encounter, facts=(result.id,), places=(key,),
+            charted=f"filed {(late - result.at) // _HOUR} hours after it was taken",
+            right=f"{result.name} {result.text} was ready {(result.known_at - result.at) // (60 * SECOND)} minutes after",
+        )  # fmt: skip
+
+
+def _laboratory(draft: Draft) -> Iterator[tuple[int, Result]]:
+    for number, result in enumerate(draft.results):
+        profile = lab_profiles().get(result.lab)
+        stay = draft.stays.get(result.encounter or "")
+        quick = result.known_at - result.at <= 12 * _HOUR
+        if stay is not None and stay.kind in ("ward", "icu") and profile and profile.category == "laboratory" and quick:
+            yield number, result
