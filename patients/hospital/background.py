@@ -1,0 +1,159 @@
+"""Allergies, vaccines, relatives and operations of years ago."""
+
+from __future__ import annotations
+
+from wardround.patients.knowledge import conditions
+from wardround.patients.times import DAY, Instant, format_instant, parse_instant
+
+from .generation import FamilyRule, PastProcedure, VaccineRule, rules
+from .life import Allergy, Pair, Relative, Treated, Vaccine
+from .making import HOUR, YEAR, Making, between, weighted
+
+
+def background(making: Making, first: Instant, end: Instant) -> None:
+    """Find allergies, relatives, old operations and vaccines; `first` is the day of the first encounter."""
+    _allergies(making, first)
+    _relatives(making, first)
+    _operations(making, first)
+    for rule in rules().vaccines:
+        _vaccinate(making, rule, end)
+
+
+def _allergies(making: Making, first: Instant) -> None:
+    stream = making.stream("allergies")
+    if stream.below(100) >= rules().allergy_percent:
+        return
+    pool = list(rules().allergies)
+    for _ in range(2 if stream.chance(1, 4) else 1):
+        rule = weighted(stream, [(one, one.weight) for one in pool])
+        pool.remove(rule)
+        en, zh, severity = stream.choice(rule.reactions)
+        back = between(stream, 30, max(60, min(7000, (first - making.born) // DAY - 200)))
+        making.allergies.append(
+            Allergy(
+                making.new("al"),
+                rule.substance,
+                rule.name,
+                Pair(en, zh),
+                severity,
+                rule.category,
+                first - back * DAY + between(stream, 9, 16) * HOUR,
+            )  # fmt: skip
+        )
+
+
+def _relatives(making: Making, first: Instant) -> None:
+    stream = making.stream("relatives")
+    age = making.age(first)
+    known = conditions()
+    pool = [one for one in rules().family if one.condition in known]
+    for relation in ("mother", "father", "brother", "sister"):
+        if relation in ("brother", "sister") and not stream.chance(1, 3):
+            continue
+        sex = "female" if relation in ("mother", "sister") else "male"
+        older = between(stream, 22, 36) if relation in ("mother", "father") else between(stream, -6, 8)
+        relative_age = age + older
+        for _ in range(between(stream, 0, 2) if relation in ("mother", "father") else between(stream, 0, 1)):
+            fitting = [(one, one.weight) for one in pool if _can_have(one, sex, relative_age, relation, making)]
+            if not fitting:
+                break
+            rule = weighted(stream, fitting)
+            onset = between(stream, rule.ages[0], min(rule.ages[1], relative_age))
+            deceased = relative_age > 96 or (relative_age > 62 and stream.below(100) < (relative_age - 55) * 2)
+            deceased = _same_fate(making, relation, deceased)
+            name = known[rule.condition].name
+            making.relatives.append(
+                Relative(
+                    making.new("fm"),
+                    relation,
+                    rule.condition,  # type: ignore[arg-type]
+                    Pair(name.en, name.zh or name.en),
+                    onset,
+                    deceased,
+                    first - 20 * DAY,
+                )  # fmt: skip
+            )
+
+
+def _can_have(rule: FamilyRule, sex: str, age: int, relation: str, making: Making) -> bool:
+    if rule.sex not in (None, sex) or age <= rule.ages[0]:
+        return False
+    return all((one.relation, one.condition) != (relation, rule.condition) for one in making.relatives)
+
+
+def _same_fate(making: Making, relation: str, deceased: bool) -> bool:
+    """Return whether a relative is dead, the same in each of their diseases."""
+    for one in making.relatives:
+        if one.relation == relation:
+            return one.deceased
+    return deceased
+
+
+def _operations(making: Making, first: Instant) -> None:
+    for rule in rules().past_procedures:
+        _operate(making, rule, first)
+
+
+def _operate(making: Making, rule: PastProcedure, first: Instant) -> None:
+    stream = making.stream("operation", rule.title)
+    age = making.age(first)
+    if rule.sex not in (None, making.person.sex) or age < rule.from_age or stream.below(100) >= rule.percent:
+        return
+    have = {one.condition: one for one in making.illnesses.values()}
+    if any(one in have for one in rule.excludes):
+        return
+    cause = next((have[one] for one in rule.needs if one in have and have[one].known_at < first - 60 * DAY), None)
+    if rule.needs and cause is None:
+        return
+    low, high = rule.ages[0], min(rule.ages[1], age - 1)
+    at = making.born + between(stream, low, max(low, high)) * YEAR + between(stream, 0, 300) * DAY
+    if cause is not None:
+        at = max(at, cause.known_at + between(stream, 10, 50) * DAY)
+    at += between(stream, 8, 14) * HOUR - at % DAY
+    if at > first - 30 * DAY:
+        return
+    making.treated.append(
+        Treated(
+            making.new("p"),
+            rule.procedure,
+            rule.title,
+            at,
+            at + 2 * HOUR,
+            None,
+            cause.id if cause is not None else None,
+        )  # fmt: skip
+    )
+    making.barred.update(rule.excludes)
+
+
+def _vaccinate(making: Making, rule: VaccineRule, end: Instant) -> None:
+    stream = making.stream("vaccine", rule.vaccine)
+    low, high = rule.ages
+    opens = max(making.born + low * YEAR, parse_instant(f"{rule.from_year}-01-01"))
+    closes = min(end, making.born + high * YEAR)
+    if closes <= opens:
+        return
+    if rule.every_years is None:
+        if stream.below(100) < rule.percent:
+            at = opens + between(stream, 10, max(11, min((closes - opens) // DAY, 900))) * DAY
+            _inject(making, rule, at, closes)
+        return
+    if rule.every_years > 1:
+        for year in range(int(format_instant(opens)[:4]), int(format_instant(closes)[:4]) + 1, rule.every_years):
+            if stream.below(100) < rule.percent:
+                _inject(
+                    making, rule, max(opens, parse_instant(f"{year}-01-01")) + between(stream, 20, 340) * DAY, closes
+                )
+        return
+    habit = stream.below(100) < rule.percent
+    first_year = max(int(format_instant(opens)[:4]), int(format_instant(end)[:4]) - 6)
+    for year in range(first_year, int(format_instant(closes)[:4]) + 1):
+        if stream.below(100) < (75 if habit else 12):
+            month = between(stream, *rule.months)
+            _inject(making, rule, parse_instant(f"{year}-{month:02d}-{between(stream, 1, 28):02d}"), closes)
+
+
+def _inject(making: Making, rule: VaccineRule, at: Instant, closes: Instant) -> None:
+    at += between(making.stream("vaccine hour", rule.vaccine, at), 9, 16) * HOUR - at % DAY
+    if making.born < at < closes:
+        making.vaccines.append(Vaccine(making.new("vx"), rule.vaccine, rule.name, rule.cvx, at, None))

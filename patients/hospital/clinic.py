@@ -1,0 +1,85 @@
+"""A visit to the clinic: what is asked, measured and changed."""
+
+from __future__ import annotations
+
+from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.times import DAY, Instant
+
+from .diagnosing import fall_ill
+from .episodes import Coming
+from .generation import rules
+from .life import Illness, Stay
+from .making import MINUTE, Making, at_clock, between
+from .medicating import Desk, monitors, situation
+from .prescribing import choose
+from .signs import Showing, measured
+from .workup import draw, plain_name
+
+
+def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool) -> str:
+    """Live through one clinic visit.
+
+    Returns:
+        The encounter's id.
+    """
+    stream = making.stream("clinic", day)
+    start = at_clock(day, between(stream, 8, 15), 5 * between(stream, 0, 11))
+    end = start + between(stream, 20, 50) * MINUTE
+    identity = making.new("e")
+    illness = coming.has
+    profile = condition_profiles()[coming.condition]
+    if illness is None:
+        onset = start - between(stream, *profile.onset_hours) * 60 * MINUTE
+        illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
+        if illness.acuity == "acute":
+            making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
+            making.body.turn(illness.id, end + between(stream, 1, 4) * DAY)
+    home = [order for order in making.active(start) if order.kind != "inpatient"]
+    before = len(making.results)
+    draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
+    wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
+    draw(making, wanted, start + 12 * MINUTE, identity)
+    _show(making, illness, identity, start, home_drugs=[order.drug for order in home])
+    making.signs.extend(measured(making, [illness], making.results[before:], identity))
+    if not follow_up:
+        _adjust(making, desk, illness, end - 2 * MINUTE, identity)
+    known = [one.id for one in making.ill(end) if one.id != illness.id]
+    homes = profile.home_of
+    service = "pediatrics" if making.age(start) < 18 else homes[0] if homes else "primary_care"
+    name = plain_name(illness.condition)
+    making.stays[identity] = Stay(
+        identity, "clinic", start, end, illness.id, (illness.id, *known),
+        profile.complaint[0] if profile.complaint else "fatigue", f"follow-up of {name}" if coming.has else name, service,
+    )  # fmt: skip
+    making.tell(start, identity, "visit", (illness.id,))
+    return identity
+
+
+def _show(making: Making, illness: Illness, identity: str, start: Instant, home_drugs: list[str]) -> None:
+    showing = Showing(making, identity, start, start + 10 * MINUTE, home_drugs)
+    fresh = illness.onset > start - 30 * DAY and illness.resolved is not None
+    showing.add(illness, "principal" if fresh else "background")
+    for one in making.ill(start)[:6]:
+        if one.id != illness.id:
+            showing.add(one, "background")
+    making.signs.extend(showing.signs())
+
+
+def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity: str) -> None:
+    """Look at the home drugs again; now and then change a dose or add what is missing."""
+    homes = [order for order in making.active(at) if order.kind != "inpatient"]
+    desk.review(at, "home", None, homes)
+    making.paused.clear()
+    for line in condition_profiles()[illness.condition].treatments:
+        if "home" in line.phase and not line.targeted:
+            desk.treat(illness, line, "home", at, "home", identity)
+    stream = making.stream("adjusted", identity)
+    running = [order for order in making.active(at) if order.indication == illness.id and order.start < at - 20 * DAY]
+    if not running or not stream.chance(1, 3):
+        return
+    order = stream.choice(running)
+    found = choose([order.drug], situation(making, at, "home", [order.id]), stream, prn=order.prn)
+    if found is None or found.route != order.route or found.dose == order.dose or found.prn != order.prn:
+        return
+    desk.end(order, at, rules().reasons["dose_changed"].pair())
+    desk.write(found, at, "home", identity, illness.id, line=order.line, continues=order.id)

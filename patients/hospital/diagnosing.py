@@ -1,0 +1,123 @@
+"""Falling ill: an illness with its code and severity, and what it does to the body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from functools import cache
+from types import MappingProxyType
+
+from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles, relations
+from wardround.patients.knowledge.graph_models import Code, ConditionProfile, LabEffect, Relation, Severity
+from wardround.patients.times import Instant
+
+from .life import Illness
+from .making import HOUR, Making, weighted, within
+from .physiology import Shift
+
+
+def fall_ill(
+    making: Making,
+    condition: str,
+    *,
+    onset: Instant,
+    known_at: Instant,
+    severity: Severity | None = None,
+    encounter: str | None = None,
+    cause: str | None = None,
+    problem_list: bool = False,
+) -> Illness:
+    """Add an illness to a life, with what it does to labs and vital signs.
+
+    Args:
+        making: The life.
+        condition: Condition profile id.
+        onset: When it begins in the body.
+        known_at: When it is diagnosed.
+        severity: None: drawn by the profile's weights.
+        encounter: Where it is diagnosed.
+        cause: Id of the illness or prescription that brings it about.
+        problem_list: Whether it goes on the problem list.
+    """
+    profile = condition_profiles()[condition]
+    identity = making.new("d")
+    if severity is None:
+        severity = weighted(making.stream("severity", identity), list(profile.severity.items()))
+    code = code_of(making, profile, severity, identity, known_at)
+    illness = Illness(
+        id=identity, condition=condition, code=code.code, title=code.title, acuity=profile.acuity, severity=severity,
+        onset=onset, known_at=known_at, encounter=encounter, problem_list=problem_list, cause=cause,
+    )  # fmt: skip
+    making.illnesses[identity] = illness
+    move_body(making, illness, profile.effects, onset, episode=profile.acuity != "chronic")
+    return illness
+
+
+def move_body(
+    making: Making, illness: Illness, effects: Iterable[LabEffect], begin: Instant, *, episode: bool, flare: str = ""
+) -> None:
+    """Let an illness move labs and vital signs.
+
+    Effects that stay (no half-life) begin once, with the illness; those that pass come with each episode.
+    """
+    for number, effect in enumerate(effects):
+        passing = effect.half_life_hours is not None
+        if passing != episode and not (episode and not flare):
+            continue
+        stream = making.stream("effect", illness.id, effect.lab, number, flare)
+        if stream.below(100) >= effect.percent or effect.lab not in lab_profiles():
+            continue
+        size = within(stream, *effect.band(illness.severity))
+        making.body.add(
+            Shift(
+                lab=effect.lab,
+                cause=illness.id,
+                mode=effect.mode,
+                size=size,
+                begin=begin,
+                peak=begin + effect.rise_hours * HOUR,
+                half_life_h=effect.half_life_hours,
+                stays=Decimal(effect.stays) / 100,
+            )  # fmt: skip
+        )
+
+
+def code_of(making: Making, profile: ConditionProfile, severity: Severity, illness: str, at: Instant) -> Code:
+    """Return the code that fits: the first of those that need another condition, else one by weight."""
+    fitting = [code for code in profile.codes if not code.severity or severity in code.severity] or list(profile.codes)
+    have = {one.condition for one in making.suffering(at)}
+    for code in fitting:
+        if code.with_condition in have and code.with_condition != profile.id:
+            return code
+    plain = [(code, code.weight) for code in fitting if code.with_condition is None]
+    if not plain:
+        plain = [(code, code.weight) for code in profile.codes if code.with_condition is None]
+    if not plain:
+        plain = [(code, code.weight) for code in fitting]
+    return weighted(making.stream("code", illness), plain)
+
+
+@cache
+def relations_from() -> Mapping[str, tuple[Relation, ...]]:
+    """Return relations by the condition they start from."""
+    found: dict[str, list[Relation]] = {}
+    for relation in relations():
+        found.setdefault(relation.one, []).append(relation)
+    return MappingProxyType({one: tuple(many) for one, many in found.items()})
+
+
+@cache
+def excluded() -> frozenset[tuple[str, str]]:
+    """Return pairs of conditions that exclude each other, both ways round."""
+    pairs = [(one.one, one.other) for one in relations() if one.kind == "excludes"]
+    return frozenset([*pairs, *((other, one) for one, other in pairs)])
+
+
+def fits(making: Making, profile: ConditionProfile, at: Instant, have: Iterable[str]) -> bool:
+    """Tell whether a person of this sex, age and history can get a condition."""
+    if profile.sex not in (None, making.person.sex):
+        return False
+    age = making.age(at)
+    if not profile.youngest <= age <= profile.oldest:
+        return False
+    return not any((profile.id, other) in excluded() for other in have)

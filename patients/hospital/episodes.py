@@ -1,0 +1,109 @@
+"""What brings the patient in: the calendar of encounters, and the illness of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.graph_models import ConditionProfile
+from wardround.patients.times import DAY, Instant
+
+from .diagnosing import fits, relations_from
+from .generation import AgeBand, band_of, rules
+from .history import span_of
+from .life import Illness
+from .making import Making, between, weighted
+
+Kind = Literal["clinic", "ed", "ward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A day on which the patient comes."""
+
+    kind: Kind
+    day: Instant
+    follow_up: bool = False
+    last: bool = False
+
+
+def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
+    """Draw the days and kinds of encounters, the last on the day `end`."""
+    stream = making.stream("calendar")
+    number = between(stream, *band.encounters)
+    span = span_of(making, end, number)
+    days = sorted(end - between(stream, 40, max(41, span)) * DAY for _ in range(number - 1))
+    kinds: list[Kind] = [weighted(stream, list(rules().kinds.items())) for _ in days]  # type: ignore[misc]
+    slots: list[Slot] = []
+    last_kind: Kind = (
+        "ward" if stream.below(100) < rules().last_ward_percent else "ed" if stream.chance(1, 2) else "clinic"
+    )
+    for day, kind in zip([*days, end], [*kinds, last_kind], strict=True):
+        follow_up = False
+        if slots and slots[-1].kind == "ward" and kind == "clinic" and day != end:
+            day = slots[-1].day + between(stream, *rules().span_days["follow_up"]) * DAY + 14 * DAY
+            follow_up = True
+        if slots and day < slots[-1].day + 36 * DAY and not follow_up:
+            day = slots[-1].day + between(stream, 36, 60) * DAY
+        if day > end - 36 * DAY and day != end:
+            continue
+        slots.append(Slot(kind, day, follow_up, last=day == end))
+    if slots[-1].day != end:
+        slots.append(Slot(last_kind, end, last=True))
+    return slots
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """Why the patient comes: a new illness, or one they have."""
+
+    condition: str
+    has: Illness | None = None
+
+
+def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]) -> Coming | None:
+    """Draw the illness that brings the patient to a setting; None: nobody of their kind comes there.
+
+    Args:
+        making: The life.
+        at: When they come.
+        setting: Where.
+        before: Conditions that brought them in of late, which do not come again.
+    """
+    mine = {one.condition: one for one in making.ill(at)}
+    odds: list[tuple[Coming, int]] = []
+    for profile in condition_profiles().values():
+        weight = _odds(making, profile, at, setting, mine) if profile.id not in making.barred else 0
+        if weight and profile.id not in before:
+            odds.append((Coming(profile.id, mine.get(profile.id)), weight))
+    if not odds:
+        return None
+    return weighted(making.stream("coming", at), odds)
+
+
+def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind, mine: dict[str, Illness]) -> int:
+    weight = profile.settings.get(setting, 0) * profile.ages.get(band_of(making.age(at)), 0)
+    if not weight or not profile.complaint:
+        return 0
+    if profile.episode_of and not any(one in mine for one in profile.episode_of):
+        return 0
+    if profile.acuity == "chronic" and profile.id not in mine:
+        return 0
+    if not fits(making, profile, at, [one for one in mine if one != profile.id]):
+        return 0
+    if making.person.smoking != "never":
+        weight *= profile.smokers
+    if making.person.alcohol == "heavy":
+        weight *= profile.drinkers
+    elif profile.drinkers >= 10:
+        return 0
+    boost = 10
+    for one in mine:
+        for relation in relations_from().get(one, ()):
+            if relation.other == profile.id and relation.kind in ("causes", "complicates"):
+                boost += relation.per_1000
+        if one in profile.episode_of:
+            boost += 60
+    return weight * min(boost, 120)

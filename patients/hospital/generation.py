@@ -1,0 +1,261 @@
+"""The rules by which lives are made (`data/generation.json`, `data/people.json`): rates, words and names, as data."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from wardround.patients.knowledge.graph_models import Treatment
+
+from .life import Pair
+
+Band = Literal["0-17", "18-35", "36-60", "61+"]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Words(_Frozen):
+    """Words in both languages."""
+
+    en: str
+    zh: str
+
+    def pair(self, **places: tuple[str, str]) -> Pair:
+        """Return the words with `{place}` filled, each language with its own."""
+        return Pair(
+            self.en.format_map({key: value[0] for key, value in places.items()}),
+            self.zh.format_map({key: value[1] for key, value in places.items()}),
+        )
+
+
+class AgeBand(_Frozen):
+    """A band of ages at the last encounter."""
+
+    band: Band
+    weight: int
+    ages: tuple[int, int]
+    chronic: tuple[int, int]
+    """Least and greatest number of chronic conditions that are drawn."""
+    encounters: tuple[int, int]
+
+
+class Growth(_Frozen):
+    """Median height of children of an age."""
+
+    age: int
+    male: int
+    female: int
+
+
+class Work(_Frozen):
+    """An occupation."""
+
+    en: str
+    zh: str
+    ages: tuple[int, int]
+    weight: int = 1
+
+
+class Culture(_Frozen):
+    """Names that go together."""
+
+    race: str
+    weight: int
+    male: tuple[str, ...]
+    female: tuple[str, ...]
+    family: tuple[str, ...]
+
+
+class People(_Frozen):
+    """Who comes to the hospital."""
+
+    format_version: int
+    bands: tuple[AgeBand, ...]
+    cultures: tuple[Culture, ...]
+    growth: tuple[Growth, ...]
+    height: dict[Literal["male", "female"], tuple[int, int]]
+    """Mean and standard deviation of adults, cm."""
+    bmi: dict[Band, tuple[Decimal, Decimal]]
+    bmi_bounds: tuple[Decimal, Decimal]
+    works: tuple[Work, ...]
+    retired_from: int
+    retired: Words
+    former_work: Words
+    """"retired {work}"."""
+    smoking: dict[Literal["male", "female"], dict[Literal["never", "former", "current"], int]]
+    alcohol: dict[Literal["male", "female"], dict[Literal["none", "social", "heavy"], int]]
+    marital: dict[Band, dict[str, int]]
+    living: dict[str, dict[Literal["alone", "spouse", "family", "facility"], int]]
+    """By marital status; "old" beyond `facility_from`."""
+    facility_from: int
+
+
+class FromBody(_Frozen):
+    """A condition that follows from the person's build."""
+
+    condition: str
+    bmi_at_least: Decimal
+
+
+class AllergyRule(_Frozen):
+    """A substance that people are allergic to."""
+
+    substance: str
+    name: str
+    category: Literal["medication", "food", "environment"]
+    weight: int
+    reactions: tuple[tuple[str, str, Literal["mild", "moderate", "severe"]], ...]
+    """English, Chinese, severity."""
+
+
+class VaccineRule(_Frozen):
+    """A vaccine and when it is given."""
+
+    vaccine: str
+    name: str
+    cvx: str | None
+    ages: tuple[int, int]
+    every_years: int | None = None
+    percent: int
+    from_year: int = 1900
+    months: tuple[int, int] = (1, 12)
+    clinic: bool = True
+
+
+class PastProcedure(_Frozen):
+    """An operation of years ago."""
+
+    procedure: str
+    title: str
+    percent: int
+    from_age: int
+    ages: tuple[int, int]
+    sex: Literal["male", "female"] | None = None
+    excludes: tuple[str, ...] = ()
+    """Conditions that it makes impossible from then on."""
+    needs: tuple[str, ...] = ()
+
+
+class FamilyRule(_Frozen):
+    """A disease of relatives."""
+
+    condition: str
+    weight: int
+    ages: tuple[int, int]
+    sex: Literal["male", "female"] | None = None
+
+
+class HoldRule(_Frozen):
+    """When a dose is held at the bedside."""
+
+    drugs: tuple[str, ...]
+    """Drug or class ids."""
+    vital: str
+    below: Decimal
+    reason: Words
+
+
+class Replacement(_Frozen):
+    """What is given when a lab is off."""
+
+    lab: str
+    below: Decimal | None = None
+    at_least: Decimal | None = None
+    line: Treatment
+
+
+class ReasonRule(_Frozen):
+    """Why people do not take a drug as ordered."""
+
+    concept: str | None
+    states: tuple[str, ...]
+    weight: int
+    words: tuple[Words, ...]
+    chronic_only: bool = False
+
+
+class Rules(_Frozen):
+    """Rates and words of the generator."""
+
+    format_version: int
+    years: tuple[int, int]
+    """First and last year of the last encounter."""
+    span_days: dict[str, tuple[int, int]]
+    """Days between encounters of a patient: "gap", "follow_up"."""
+    kinds: dict[str, int]
+    """Weights of clinic, ed, ward among encounters that are not the last."""
+    last_ward_percent: int
+    ed_first_percent: int
+    from_body: tuple[FromBody, ...]
+    liver: tuple[str, ...]
+    """Conditions that get a Child-Pugh class."""
+    ascites: tuple[str, ...]
+    encephalopathy: tuple[str, ...]
+    pregnancy: tuple[str, ...]
+    pain_scores: dict[str, tuple[int, int]]
+    severity_words: dict[str, tuple[Words, ...]]
+    onset_words: dict[str, tuple[Words, ...]]
+    """By unit: hours, days, weeks, months, years; `{n}`."""
+    allergies: tuple[AllergyRule, ...]
+    allergy_percent: int
+    vaccines: tuple[VaccineRule, ...]
+    past_procedures: tuple[PastProcedure, ...]
+    family: tuple[FamilyRule, ...]
+    reasons: dict[str, Words]
+    """Why orders end or change."""
+    events: dict[str, tuple[Words, ...]]
+    arrival_panels: tuple[str, ...]
+    ward_repeats: dict[str, int]
+    """Panels that every ward patient has again, and each how many hours."""
+    supportive: tuple[Treatment, ...]
+    """Lines that any ward patient may get."""
+    replacements: tuple[Replacement, ...]
+    once: tuple[str, ...]
+    """Frequencies of a single dose."""
+    holds: tuple[HoldRule, ...]
+    refusals: tuple[Words, ...]
+    adherence: tuple[ReasonRule, ...]
+    since_words: dict[str, tuple[Words, ...]]
+    plans: dict[str, tuple[Words, ...]]
+    distractors: tuple[str, ...]
+    """Complaints that have nothing to do with the illness."""
+    normal_words: tuple[str, ...]
+    """Results in words that are normal."""
+    cannot_tell: tuple[str, ...]
+    """Conditions with which a caregiver speaks for the patient."""
+    dispositions: dict[str, str]
+    indications: dict[str, str] = Field(default_factory=dict)
+    clinic_services: dict[str, str] = Field(default_factory=dict)
+    stages: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Words of culture reports."""
+
+
+@cache
+def people() -> People:
+    """Return `data/people.json`."""
+    return People.model_validate_json(_read("people.json"))
+
+
+@cache
+def rules() -> Rules:
+    """Return `data/generation.json`."""
+    return Rules.model_validate_json(_read("generation.json"))
+
+
+def _read(name: str) -> bytes:
+    return resources.files("wardround.patients.hospital").joinpath("data", name).read_bytes()
+
+
+def band_of(age: int) -> Band:
+    """Return the age band of an age."""
+    if age < 18:
+        return "0-17"
+    if age < 36:
+        return "18-35"
+    return "36-60" if age < 61 else "61+"

@@ -1,0 +1,146 @@
+"""What the patient brings along: chronic conditions, first the commoner ones and then what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.graph_models import ConditionProfile
+from wardround.patients.times import DAY, Instant
+
+from .diagnosing import excluded, fall_ill, fits, relations_from
+from .generation import AgeBand, band_of, rules
+from .life import Illness
+from .making import HOUR, Making, between, weighted
+
+
+def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequence[Instant]) -> None:
+    """Draw the chronic conditions of a life and when each began, up to the last encounter's day.
+
+    Args:
+        making: The life.
+        band: The age band.
+        end: Day of the last encounter.
+        busy: Days of encounters: nothing is diagnosed elsewhere from the day before to five weeks after one.
+    """
+    stream = making.stream("chronic")
+    wanted = between(stream, *band.chronic)
+    chosen = _from_body(making, end)
+    pool = [one for one in condition_profiles().values() if one.acuity == "chronic" and not one.episode_of]
+    kinds = rules().from_body
+    pool = [one for one in pool if all(one.id != rule.condition for rule in kinds)]
+    for _ in range(wanted):
+        open_ones = [
+            (one, weight)
+            for one in pool
+            if one.id not in chosen and (weight := _weight(making, one, end)) and fits(making, one, end, chosen)
+        ]
+        if not open_ones:
+            break
+        chosen.append(weighted(stream, open_ones).id)
+    for condition in _brought_along(making, chosen, end):
+        chosen.append(condition)
+    _begin(making, chosen, end, busy)
+
+
+def _from_body(making: Making, end: Instant) -> list[str]:
+    person = making.person
+    bmi = person.weight_kg * 10000 / (person.height_cm * person.height_cm)
+    profiles = condition_profiles()
+    return [
+        rule.condition
+        for rule in rules().from_body
+        if bmi >= rule.bmi_at_least and rule.condition in profiles and fits(making, profiles[rule.condition], end, ())
+    ]
+
+
+def _weight(making: Making, profile: ConditionProfile, at: Instant) -> int:
+    weight = profile.ages.get(band_of(making.age(at)), 0)
+    if making.person.smoking != "never":
+        weight *= profile.smokers
+    if making.person.alcohol == "heavy":
+        weight *= profile.drinkers
+    elif profile.drinkers >= 10:  # what only heavy drinking brings
+        weight = 0
+    return weight
+
+
+def _brought_along(making: Making, chosen: list[str], end: Instant) -> list[str]:
+    """Return chronic conditions that the chosen ones cause or come with."""
+    profiles = condition_profiles()
+    found: list[str] = []
+    for one in chosen:
+        for relation in relations_from().get(one, ()):
+            other = profiles.get(relation.other)
+            if other is None or other.acuity != "chronic" or relation.kind not in ("causes", "associated"):
+                continue
+            have = [*chosen, *found]
+            if (
+                other.id in have
+                or not other.ages.get(band_of(making.age(end)), 0)
+                or not fits(making, other, end, have)
+            ):
+                continue
+            if any(other.id == rule.condition for rule in rules().from_body):
+                continue
+            if making.stream("brought", one, other.id).below(1000) < relation.per_1000:
+                found.append(other.id)
+    return found
+
+
+def _begin(making: Making, chosen: list[str], end: Instant, busy: Sequence[Instant]) -> None:
+    """Give each condition its onset and first date; what another causes begins after it."""
+    profiles = condition_profiles()
+    begun: dict[str, Illness] = {}
+    causes = {
+        relation.other: one
+        for one in reversed(chosen)
+        for relation in relations_from().get(one, ())
+        if relation.kind == "causes" and relation.other in chosen and (one, relation.other) not in excluded()
+    }
+    for condition in sorted(chosen, key=lambda one: _depth(one, causes)):
+        parent = causes.get(condition)
+        _begin_one(making, condition, begun, parent if parent in begun else None, end, busy)
+
+
+def _depth(condition: str, causes: dict[str, str]) -> int:
+    """Return how many causes stand before a condition; circles end."""
+    seen = {condition}
+    while (parent := causes.get(condition)) is not None and parent not in seen:
+        seen.add(parent)
+        condition = parent
+    return len(seen)
+
+
+def _begin_one(
+    making: Making, condition: str, begun: dict[str, Illness], parent: str | None, end: Instant, busy: Sequence[Instant]
+) -> None:
+    stream = making.stream("onset", condition)
+    age_days = (end - making.born) // DAY
+    most = min(age_days - condition_profiles()[condition].youngest * 366 - 200, 22 * 365)
+    if parent is not None:
+        most = min(most, (end - begun[parent].onset) // DAY - 180)
+    most = max(most, 60)
+    back = between(stream, min(30, most), most)
+    onset = end - back * DAY + 12 * HOUR
+    delay = between(stream, 5, max(6, min(300, back // 3)))
+    known = min(onset + delay * DAY, end - 20 * DAY)
+    for day in reversed(busy):
+        if day - DAY <= known < day + 36 * DAY:
+            known = day - 2 * DAY
+    known += between(stream, 8, 15) * HOUR - known % DAY
+    onset = min(onset, known - between(stream, 1, 20) * DAY)
+    begun[condition] = fall_ill(
+        making, condition, onset=onset, known_at=known, problem_list=True,
+        cause=begun[parent].id if parent is not None else None,
+    )  # fmt: skip
+
+
+def span_of(making: Making, end: Instant, encounters: int) -> int:
+    """Return over how many days the record runs: children's are short, since they grow."""
+    stream = making.stream("span")
+    age_days = (end - making.born) // DAY
+    if age_days < 18 * 365:
+        return min(between(stream, 90, 540), age_days - 400)
+    span = between(stream, 60 * encounters, 520 * encounters)
+    return min(span, 3600, max(120, age_days - 18 * 365 - 30) if age_days > 18 * 365 + 150 else 120)

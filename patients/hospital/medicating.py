@@ -1,0 +1,288 @@
+"""Orders: how a treatment line becomes one, what is held, changed and taken up again, and what it does to the body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
+
+from wardround.patients.knowledge import lexicon
+from wardround.patients.knowledge.bedside import drug_profiles, lab_profiles
+from wardround.patients.knowledge.graph_models import Phase, Treatment
+from wardround.patients.times import DAY, Instant
+
+from .generation import rules
+from .life import Illness, Pair, Prescription
+from .making import HOUR, Making, within
+from .physiology import Shift
+from .prescribing import Choice, Problem, Situation, choose, problems
+
+Kind = Literal["home", "inpatient", "discharge"]
+_FADES_H = 24
+"""Half-life of a drug's effect after it is stopped, where its profile says none."""
+_RECENT = 400 * DAY
+"""Results older than this do not count in decisions."""
+
+
+def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] = ()) -> Situation:
+    """Return the patient as a prescriber sees them at an instant.
+
+    Args:
+        making: The life.
+        at: When.
+        phase: Where the order is for.
+        without: Ids of orders that do not count among the current drugs.
+    """
+    left_out = set(without)
+    labs = {
+        lab: value for lab in making.readings if (value := making.known(lab, at, _RECENT)) is not None
+    }  # fmt: skip
+    known = making.ill(at)
+    conditions = frozenset(one.condition for one in known)
+    age = making.age(at)
+    return Situation(
+        age=age,
+        sex=making.person.sex,
+        weight_kg=making.person.weight_kg,
+        crcl=clearance(age, making.person.sex, making.person.weight_kg, labs.get("creatinine")),
+        child_pugh=child_pugh(conditions | making.suspected, labs),
+        pregnant=any(one in conditions for one in rules().pregnancy),
+        conditions=conditions | making.showing | making.suspected,
+        allergies=frozenset(one.substance for one in making.allergies if one.known_at <= at),
+        drugs=tuple(dict.fromkeys(order.drug for order in making.active(at) if order.id not in left_out)),
+        labs=labs,
+        phase=phase,
+    )
+
+
+def clearance(age: int, sex: str, weight: Decimal, creatinine: Decimal | None) -> Decimal | None:
+    """Return the creatinine clearance (Cockcroft-Gault, actual weight), mL/min; None for children or unknown."""
+    if creatinine is None or creatinine <= 0 or age < 18:
+        return None
+    value = (140 - age) * weight / (72 * creatinine)
+    if sex == "female":
+        value = value * 85 / 100
+    return value.quantize(Decimal(1), ROUND_HALF_UP)
+
+
+def child_pugh(conditions: frozenset[str], labs: dict[str, Decimal]) -> Literal["A", "B", "C"] | None:
+    """Return the class of a sick liver from what is known of it; None where the liver is not known to be sick."""
+    rule = rules()
+    if not any(one in conditions for one in rule.liver):
+        return None
+    points = 0
+    for lab, low, high, rising in (
+        ("bilirubin_total", "2", "3", True),
+        ("albumin", "2.8", "3.5", False),
+        ("inr", "1.7", "2.3", True),
+    ):
+        value = labs.get(lab)
+        if value is None:
+            points += 1
+        elif rising:
+            points += 1 if value < Decimal(low) else 2 if value <= Decimal(high) else 3
+        else:
+            points += 1 if value > Decimal(high) else 2 if value >= Decimal(low) else 3
+    points += 3 if any(one in conditions for one in rule.ascites) else 1
+    points += 2 if any(one in conditions for one in rule.encephalopathy) else 1
+    return "A" if points <= 6 else "B" if points <= 9 else "C"
+
+
+class Desk:
+    """Writes the orders of a life."""
+
+    def __init__(self, making: Making) -> None:
+        self._making = making
+
+    def treat(
+        self, illness: Illness, line: Treatment, phase: Phase, at: Instant, kind: Kind, encounter: str | None,
+        stop: Instant | None = None,
+    ) -> Prescription | None:  # fmt: skip
+        """Start a line of treatment, unless the patient has it already or nothing of it is safe.
+
+        Returns:
+            The order that serves the line, a running one included; None: there is none.
+        """
+        if not self.wanted(illness, line, at):
+            return None
+        making = self._making
+        able = [drug for drug in line.any_of if drug in drug_profiles()]
+        if not able:
+            return None
+        running = [order for order in making.active(at) if order.drug in able]
+        if running and (
+            kind != "inpatient" or running[0].kind == "inpatient" or self._same_way(running[0], line, phase)
+        ):
+            return running[0]
+        replaced = tuple(order.id for order in running)
+        stream = making.stream("choice", illness.id, line.id, at)
+        choice = choose(
+            [running[0].drug] if running else able, situation(making, at, phase, replaced), stream,
+            dose_for=line.dose_for, prn=line.prn,
+        )  # fmt: skip
+        if choice is None and not running and kind == "inpatient":
+            choice = self._make_room(able, line, phase, at, illness)
+        if choice is None:
+            return running[0] if running else None
+        for order in running:
+            self.pause(order, at, "changed_in_hospital")
+        if line.days is not None and stop is None:
+            stop = at + DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
+        return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
+                          continues=replaced[0] if replaced else None)  # fmt: skip
+
+    def wanted(self, illness: Illness, line: Treatment, at: Instant) -> bool:
+        """Tell whether a line is for this patient: severity, odds, what it needs and what forbids it."""
+        making = self._making
+        if line.severity and illness.severity not in line.severity:
+            return False
+        if not making.chance(line.percent, "line", illness.id, line.id):
+            return False
+        have = {one.condition for one in making.ill(at)} | making.showing | {illness.condition}
+        if line.needs and not any(one in have for one in line.needs):
+            return False
+        return not any(one in have for one in line.unless)
+
+    def _same_way(self, order: Prescription, line: Treatment, phase: Phase) -> bool:
+        """Tell whether a home order is what the line would give in hospital anyway."""
+        ways = [
+            rule
+            for rule in drug_profiles()[order.drug].doses
+            if phase in rule.phases and rule.key == (line.dose_for or "usual")
+        ]
+        if not ways:
+            return True
+        return any(rule.route == order.route for rule in ways[:1]) and order.prn == line.prn
+
+    def _make_room(
+        self, able: Sequence[str], line: Treatment, phase: Phase, at: Instant, illness: Illness
+    ) -> Choice | None:
+        """Hold home orders that stand against an urgent line, where that makes it possible."""
+        making = self._making
+        homes = [order for order in making.active(at) if order.kind != "inpatient"]
+        if not homes:
+            return None
+        bare = situation(making, at, phase, [order.id for order in homes])
+        choice = choose(
+            able, bare, making.stream("room", illness.id, line.id, at), dose_for=line.dose_for, prn=line.prn
+        )
+        if choice is None:
+            return None
+        for order in homes:
+            with_new = replace(bare, drugs=(choice.drug,), phase="home")
+            clash = [one for one in problems(order.drug, order.dose, order.route, order.frequency, with_new)
+                     if one.kind in ("interaction", "duplicate")]  # fmt: skip
+            if clash:
+                self.pause(order, at, "unsafe", clash[0])
+        around = situation(making, at, phase)
+        return choice if not problems(choice.drug, choice.dose, choice.route, choice.frequency, around) else None
+
+    def write(
+        self, choice: Choice, at: Instant, kind: Kind, encounter: str | None, indication: str | None, *,
+        stop: Instant | None = None, line: str | None = None, continues: str | None = None,
+    ) -> Prescription:  # fmt: skip
+        """Write an order and let the drug act from then on."""
+        making = self._making
+        once = choice.frequency.casefold() in rules().once
+        if once:
+            stop = at + HOUR
+        order = Prescription(
+            id=making.new("rx"), drug=choice.drug, name=choice.name, dose=choice.dose, route=choice.route,
+            frequency=choice.frequency, prn=choice.prn, kind=kind, start=at, stop=stop, known_at=at,
+            encounter=encounter, indication=indication, ended="completed" if stop is not None else None,
+            stop_reason=rules().reasons["course_done"].pair() if stop is not None and not once else None,
+            continues=continues, line=line,
+        )  # fmt: skip
+        making.orders[order.id] = order
+        if not choice.prn:
+            self.act(order, at)
+        if stop is not None:
+            making.body.turn(order.id, stop)
+        return order
+
+    def act(self, order: Prescription, at: Instant) -> None:
+        """Let a drug move labs and vital signs from an instant on."""
+        making = self._making
+        have = lab_profiles()
+        for number, effect in enumerate(drug_profiles()[order.drug].effects):
+            stream = making.stream("drug effect", order.drug, effect.lab, number)
+            if effect.lab not in have or stream.below(100) >= effect.percent:
+                continue
+            making.body.add(
+                Shift(
+                    lab=effect.lab,
+                    cause=order.id,
+                    mode=effect.mode,
+                    size=within(stream, *effect.band("mild")),
+                    begin=at,
+                    peak=at + effect.rise_hours * HOUR,
+                    half_life_h=effect.half_life_hours or _FADES_H,
+                    stays=Decimal(effect.stays) / 100,
+                )  # fmt: skip
+            )
+
+    def end(
+        self, order: Prescription, at: Instant, why: Pair | None, *, ended: Literal["completed", "stopped"] = "stopped"
+    ) -> None:
+        """End an order; one that has not begun ends as it begins."""
+        making = self._making
+        at = max(at, order.start)
+        if order.stop is not None and order.stop <= at:
+            return
+        making.orders[order.id] = replace(order, stop=at, ended=ended, stop_reason=why)
+        making.body.turn(order.id, at)
+
+    def pause(self, order: Prescription, at: Instant, key: str, problem: Problem | None = None) -> None:
+        """Hold an order; a home one is considered again when the patient leaves."""
+        why = rules().reasons[key]
+        if problem is not None:
+            why_pair = why.pair(why=(problem.why.en, problem.why.zh or problem.why.en))
+        else:
+            why_pair = why.pair()
+        self.end(order, at, why_pair)
+        if order.kind != "inpatient":
+            self._making.paused[order.id] = key
+
+    def review(
+        self, at: Instant, phase: Phase, encounter: str | None, orders: Sequence[Prescription]
+    ) -> list[Prescription]:
+        """Look at running orders again: what is no longer safe is given in a dose that is, or held.
+
+        Returns:
+            Orders that ended or changed.
+        """
+        making = self._making
+        changed = []
+        for order in orders:
+            now = making.orders[order.id]
+            if now.stop is not None and now.stop <= at:
+                continue
+            where: Phase = "home" if order.kind != "inpatient" else phase
+            around = situation(making, at, where, [order.id])
+            wrong = problems(order.drug, order.dose, order.route, order.frequency, around)
+            if not wrong:
+                continue
+            changed.append(order)
+            other = None
+            if all(one.kind in ("renal", "hepatic", "range", "age") for one in wrong):
+                other = choose([order.drug], around, making.stream("adapt", order.id, at), prn=order.prn)
+            if other is None or other.route != order.route:
+                self.pause(now, at, "unsafe", wrong[0])
+                continue
+            self.end(now, at, rules().reasons["dose_adapted"].pair())
+            kind: Kind = order.kind if encounter is None or order.kind == "inpatient" else "inpatient"
+            self.write(
+                other, at, kind, encounter, order.indication, line=order.line, continues=order.id, stop=order.stop
+            )
+        return changed
+
+
+def is_a(drug: str, kinds: Iterable[str]) -> bool:
+    """Tell whether a drug is one of some drugs or classes."""
+    return any(lexicon().is_a(drug, kind) for kind in kinds)
+
+
+def monitors(orders: Iterable[Prescription]) -> list[str]:
+    """Return the labs that must be there while these orders run."""
+    return list(dict.fromkeys(lab for order in orders for lab in drug_profiles()[order.drug].monitors))

@@ -1,0 +1,268 @@
+"""What the patient shows: findings there and not there, from the edges of what they have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Literal
+
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
+from wardround.patients.knowledge.graph_models import Edge, FindingEdge, FindingProfile, Phrases, Relevance
+from wardround.patients.times import DAY, Instant
+
+from .generation import Words, rules
+from .life import Illness, Pair, Result, Sign
+from .making import HOUR, MINUTE, Making, between, wider
+from .workup import numbers, side_of
+
+Role = Literal["principal", "acute", "background"]
+_SHOWN = frozenset({"symptom", "sign", "history", "medication"})
+
+
+@dataclass
+class _Found:
+    profile: FindingProfile
+    illness: Illness
+    relevance: Relevance
+    owners: list[tuple[str, Edge]] = field(default_factory=list)
+
+
+class Showing:
+    """The findings of one encounter in the making.
+
+    Args:
+        making: The life.
+        encounter: Encounter id.
+        at: Arrival.
+        known_at: When they are written down.
+        drugs: Drugs that the patient takes.
+    """
+
+    def __init__(self, making: Making, encounter: str, at: Instant, known_at: Instant, drugs: Sequence[str]) -> None:
+        self._making, self._encounter, self._at, self._known = making, encounter, at, known_at
+        self._drugs = frozenset(drugs)
+        self._present: dict[str, _Found] = {}
+        self._absent: dict[str, _Found] = {}
+        self._never: set[str] = set()
+
+    def add(self, illness: Illness, role: Role, complaint: str | None = None) -> None:
+        """Add what one illness shows; the principal one first."""
+        profile = condition_profiles()[illness.condition]
+        for edge in profile.findings:
+            finding = finding_profiles().get(edge.finding)
+            if finding is None or finding.type not in _SHOWN or not self._possible(finding):
+                continue
+            there = edge.finding == complaint or self._there(illness, role, edge, finding)
+            if edge.edge == "rules_out":
+                self._never.add(edge.finding)
+                there = False
+            if there:
+                self._show(illness, role, edge, finding)
+            elif role != "background" and self._worth_denying(illness, edge, finding):
+                self._absent.setdefault(edge.finding, _Found(finding, illness, edge.relevance))
+
+    def _possible(self, finding: FindingProfile) -> bool:
+        person = self._making.person
+        return finding.sex in (None, person.sex) and self._making.age(self._at) >= finding.from_age
+
+    def _there(self, illness: Illness, role: Role, edge: FindingEdge, finding: FindingProfile) -> bool:
+        if finding.trait is not None:
+            return _has_trait(self._making, finding.trait)
+        if finding.type == "medication":
+            return edge.finding in self._drugs or any(edge.finding in wider(drug) for drug in self._drugs)
+        percent = edge.by_severity.get(illness.severity, edge.percent)
+        if role == "background" and finding.clears and finding.type != "history":
+            percent //= 3
+        lasting = finding.type == "history" or not finding.clears
+        key = ("sign", illness.id, edge.finding) if lasting else ("sign", illness.id, edge.finding, self._encounter)
+        return self._making.chance(percent, *key)
+
+    def _worth_denying(self, illness: Illness, edge: FindingEdge, finding: FindingProfile) -> bool:
+        if finding.type not in ("symptom", "sign") or edge.relevance == "distractor":
+            return False
+        if edge.edge == "rules_out":
+            return True
+        return edge.percent >= 15 and self._making.chance(75, "denied", illness.id, edge.finding, self._encounter)
+
+    def _show(self, illness: Illness, role: Role, edge: FindingEdge, finding: FindingProfile) -> None:
+        relevance: Relevance = edge.relevance
+        if role == "background":
+            relevance = "background"
+        found = self._present.setdefault(edge.finding, _Found(finding, illness, relevance))
+        if (illness.id, edge.edge) not in found.owners:
+            found.owners.append((illness.id, edge.edge))
+
+    def deny(self, conditions: Sequence[str], most: int) -> None:
+        """Add findings of other conditions that might have been: asked for and not there."""
+        added = 0
+        for condition in conditions:
+            for edge in condition_profiles()[condition].findings:
+                finding = finding_profiles().get(edge.finding)
+                if added >= most or finding is None or finding.type not in ("symptom", "sign"):
+                    continue
+                if edge.edge not in ("pathognomonic", "highly_suggestive") or not self._possible(finding):
+                    continue
+                if edge.finding in self._present or edge.finding in self._absent or finding.trait is not None:
+                    continue
+                self._absent[edge.finding] = _Found(finding, next(iter(self._present.values())).illness, "supporting")
+                added += 1
+
+    def distract(self) -> None:
+        """Now and then add a complaint that has nothing to do with it."""
+        stream = self._making.stream("distractor", self._encounter)
+        if not stream.chance(1, 5) or not self._present:
+            return
+        name = stream.choice(rules().distractors)
+        finding = finding_profiles().get(name)
+        if finding is None or name in self._never or not self._possible(finding) or self._related(name):
+            return
+        self._absent.pop(name, None)
+        self._present[name] = _Found(finding, next(iter(self._present.values())).illness, "distractor")
+
+    def _related(self, name: str) -> bool:
+        """Tell whether a finding, a wider or a narrower one is there."""
+        mine = wider(name)
+        return any(one in mine or name in wider(one) for one in self._present)
+
+    def signs(self) -> list[Sign]:
+        """Return the signs: those there, then those not there that nothing present contradicts."""
+        for name in self._never:
+            found = self._present.pop(name, None)
+            if found is not None:
+                self._absent.setdefault(name, _Found(found.profile, found.illness, found.relevance))
+        signs = [self._sign(name, found, present=True) for name, found in self._present.items()]
+        for name, found in self._absent.items():
+            if name not in self._present and not self._related(name):
+                signs.append(self._sign(name, found, present=False))
+        return signs
+
+    def _sign(self, name: str, found: _Found, *, present: bool) -> Sign:
+        making, profile = self._making, found.profile
+        stream = making.stream("attributes", found.illness.id, name, self._encounter)
+        onset = _onset(making, found, self._at, self._encounter)
+        pain = profile.scored and present
+        span = rules().pain_scores[found.illness.severity if found.relevance != "distractor" else "mild"]
+        return Sign(
+            id=making.new("s"), finding=name, type=profile.type, present=present,
+            owners=tuple(found.owners), relevance=found.relevance, encounter=self._encounter,
+            onset=onset, known_at=self._known + between(stream, 0, 12) * MINUTE,
+            side=side_of(making, found.illness.id) if profile.sides and present else None,
+            attributes=_attributes(making, found, onset, self._at, self._encounter) if present else {},
+            score=between(stream, *span) if pain else None,
+        )  # fmt: skip
+
+
+def _has_trait(making: Making, trait: str) -> bool:
+    person = making.person
+    return {
+        "smoker": person.smoking == "current",
+        "former_smoker": person.smoking == "former",
+        "heavy_drinker": person.alcohol == "heavy",
+        "lives_alone": person.living == "alone",
+    }[trait]
+
+
+def _onset(making: Making, found: _Found, at: Instant, encounter: str) -> Instant:
+    """Return when a finding began: with its illness or, for what comes later, on the way to the hospital."""
+    if found.relevance == "distractor":
+        return at - between(making.stream("onset of", "distractor", encounter), 2, 20) * DAY
+    begun = making.flares.get((found.illness.id, encounter), found.illness.onset)
+    if found.profile.type == "history" or begun < at - 400 * DAY:
+        return begun
+    way = max(0, at - begun)
+    part = between(making.stream("onset of", found.illness.id, found.profile.id, encounter), 0, 45)
+    if found.relevance == "key":
+        part //= 4
+    return begun + way * part // 100 // MINUTE * MINUTE
+
+
+def _attributes(making: Making, found: _Found, onset: Instant, at: Instant, encounter: str) -> dict[str, Pair]:
+    profile = found.profile
+    if profile.type != "symptom":
+        return {}
+    stream = making.stream("words", found.illness.id, profile.id, encounter)
+    told = {"onset": ago(onset, at, stream.below(1000))}
+    for name in ("region", "quality", "provocation", "palliation", "timing", "radiation"):
+        phrases: Phrases = getattr(profile, name)
+        place = stream.below(1000)
+        if phrases.en:
+            place %= len(phrases.en)
+            told[name] = Pair(phrases.en[place], phrases.zh[place])
+    severity = "mild" if found.relevance in ("background", "distractor") else found.illness.severity
+    told["severity"] = _pick(rules().severity_words[severity], stream.below(1000)).pair()
+    return told
+
+
+def ago(then: Instant, now: Instant, lot: int) -> Pair:
+    """Return how long ago something was, in words of both languages."""
+    hours = max(0, now - then) // HOUR
+    days = now // DAY - then // DAY
+    if hours < 20 and (days == 0 or hours < 12):
+        key, n = ("now", 0) if hours < 1 else ("hour", 1) if hours == 1 else ("hours", hours)
+    elif days <= 1:
+        key, n = "day", 1
+    elif days < 14:
+        key, n = ("days", days) if not 6 <= days <= 8 else ("week", 1)
+    elif days < 60:
+        key, n = "weeks", (days + 3) // 7
+    elif days < 700:
+        key, n = ("months", max(2, days // 30)) if not 350 < days < 400 else ("year", 1)
+    else:
+        key, n = "years", (days + 120) // 365
+    return _pick(rules().onset_words[key], lot).pair(n=(str(n), str(n)))
+
+
+def _pick(words: Sequence[Words], lot: int) -> Words:
+    return words[lot % len(words)]
+
+
+def measured(making: Making, illnesses: Sequence[Illness], results: Sequence[Result], encounter: str) -> list[Sign]:
+    """Return lab and vital findings as the results of an encounter have them, each with those that own it."""
+    by_lab: dict[str, list[tuple[Result, str]]] = {}
+    for result in results:
+        for name, value in numbers(result.lab, result.text) or [(result.lab, None)]:
+            by_lab.setdefault(name, []).append((result, str(value) if value is not None else result.text))
+    found: dict[str, Sign] = {}
+    for illness in illnesses:
+        for edge in condition_profiles()[illness.condition].findings:
+            profile = finding_profiles().get(edge.finding)
+            if profile is None or profile.type not in ("lab", "vital") or profile.lab not in by_lab:
+                continue
+            if profile.sex not in (None, making.person.sex):
+                continue
+            shown = next((one for one, text in by_lab[profile.lab] if _beyond(profile, one, text)), None)
+            before = found.get(edge.finding)
+            if before is not None:
+                if before.present and edge.edge != "rules_out":
+                    owners = (*before.owners, (illness.id, edge.edge))
+                    found[edge.finding] = replace(before, owners=owners)
+                continue
+            at = shown or by_lab[profile.lab][0][0]
+            owned = ((illness.id, edge.edge),) if shown is not None and edge.edge != "rules_out" else ()
+            found[edge.finding] = Sign(
+                id=making.new("s"), finding=edge.finding, type=profile.type, present=shown is not None,
+                owners=owned, relevance=edge.relevance, encounter=encounter, onset=at.at, known_at=at.known_at,
+            )  # fmt: skip
+    return list(found.values())
+
+
+def _beyond(profile: FindingProfile, result: Result, text: str) -> bool:
+    """Tell whether a result is what a finding says."""
+    values = [value for _, value in numbers(profile.lab or "", text)]
+    if not values:
+        normal = text.casefold() in rules().normal_words
+        return profile.side in ("abnormal", "positive") and not normal
+    value = values[0]
+    if profile.side == "low":
+        bound = profile.bound if profile.bound is not None else _number(result.low)
+        return bound is not None and (value <= bound if profile.bound is not None else value < bound)
+    if profile.side == "abnormal" and profile.bound is None:
+        low, high = _number(result.low), _number(result.high)
+        return (low is not None and value < low) or (high is not None and value > high)
+    bound = profile.bound if profile.bound is not None else _number(result.high)
+    return bound is not None and (value >= bound if profile.bound is not None else value > bound)
+
+
+def _number(text: str | None) -> Decimal | None:
+    return Decimal(text) if text else None

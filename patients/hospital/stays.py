@@ -1,0 +1,262 @@
+"""A hospital stay, or a visit to the emergency department: from the door to the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.graph_models import ConditionProfile
+from wardround.patients.times import DAY, Instant
+
+from .diagnosing import fall_ill, fits, move_body, relations_from
+from .episodes import Coming
+from .generation import rules
+from .life import Illness, Stay
+from .making import HOUR, MINUTE, Making, at_clock, between
+from .medicating import Desk
+from .workup import plain_name
+
+
+@dataclass
+class Course:
+    """A stay under way."""
+
+    making: Making
+    desk: Desk
+    ward: str
+    """Id of the encounter that all belongs to: the hospital stay, or the emergency visit alone."""
+    ed: str | None
+    principal: str
+    complaint: str
+    arrival: Instant
+    admitted: Instant
+    leaves: Instant
+    inpatient: bool
+    icu: str | None = None
+    icu_from: Instant = 0
+    icu_to: Instant = 0
+    dies: bool = False
+    acute: list[str] = field(default_factory=list)
+    """Illness ids that the stay treats, the principal first."""
+    working: dict[str, Instant] = field(default_factory=dict)
+    """Illness → start of the first treatment that works."""
+    turns: dict[str, Instant] = field(default_factory=dict)
+    drawn: dict[str, Instant] = field(default_factory=dict)
+    """Lab → last draw in this stay."""
+    first_result: int = 0
+    """Where in the life's results this stay begins."""
+    home: tuple[str, ...] = ()
+    """Home orders that ran on arrival."""
+
+    def place(self, at: Instant) -> str:
+        """Return the encounter that something belongs to: ED before admission, ICU while there, else the ward."""
+        if self.ed is not None and at < self.admitted:
+            return self.ed
+        if self.icu is not None and self.icu_from <= at < self.icu_to:
+            return self.icu
+        return self.ward
+
+    @property
+    def encounters(self) -> list[str]:
+        """Ids of the stay and its parts."""
+        return [one for one in (self.ed, self.ward, self.icu) if one is not None]
+
+    def illness(self, identity: str) -> Illness:
+        """Return an illness of the life."""
+        return self.making.illnesses[identity]
+
+    def profile(self, identity: str) -> ConditionProfile:
+        """Return what the hospital knows of an illness's condition."""
+        return condition_profiles()[self.making.illnesses[identity].condition]
+
+
+def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inpatient: bool) -> Course:
+    """Begin a stay: the illness, when it began, the doors passed and how long it lasts, if all goes well."""
+    stream = making.stream("door", day)
+    profile = condition_profiles()[coming.condition]
+    arrival = at_clock(day, between(stream, 6, 23), between(stream, 0, 59))
+    through_ed = inpatient and stream.below(100) < rules().ed_first_percent
+    ed = making.new("e") if through_ed or not inpatient else None
+    ward = making.new("e") if inpatient else ed
+    assert ward is not None
+    begun = arrival - between(stream, *profile.onset_hours) * HOUR + between(stream, 0, 59) * MINUTE
+    begun = max(min(begun, arrival - 20 * MINUTE), making.born + DAY)
+    illness = _begin(making, coming, begun, arrival, ward)
+    if not inpatient:
+        admitted = arrival + between(stream, 3 * 60, 9 * 60) * MINUTE
+        leaves = admitted
+    else:
+        admitted = arrival + (between(stream, 150, 480) if through_ed else between(stream, 15, 40)) * MINUTE
+        low, high = profile.stay_days.get(illness.severity, (2, 5))
+        leaves = at_clock(
+            admitted + max(1, between(stream, low, high)) * DAY, between(stream, 10, 16), between(stream, 0, 59)
+        )
+    course = Course(
+        making, desk, ward, ed if inpatient else None, illness.id, _complaint(making, profile, illness, day), arrival,
+        admitted if inpatient else arrival, leaves, inpatient, acute=[illness.id], first_result=len(making.results),
+        home=tuple(order.id for order in making.active(arrival) if order.kind != "inpatient"),
+    )  # fmt: skip
+    _fate(course)
+    _companions(course)
+    return course
+
+
+def _begin(making: Making, coming: Coming, begun: Instant, arrival: Instant, encounter: str) -> Illness:
+    profile = condition_profiles()[coming.condition]
+    if coming.has is not None:
+        making.flares[coming.has.id, encounter] = begun
+        move_body(making, coming.has, profile.effects, begun, episode=True, flare=encounter)
+        return coming.has
+    parent = next(
+        (one for one in making.ill(arrival) if one.condition in profile.episode_of), None
+    )  # fmt: skip
+    cause = parent or next(
+        (
+            one
+            for one in making.ill(arrival)
+            if any(r.other == profile.id and r.kind == "causes" for r in relations_from().get(one.condition, ()))
+        ),
+        None,
+    )
+    return fall_ill(
+        making, coming.condition, onset=begun, known_at=arrival + 4 * HOUR, encounter=encounter,
+        cause=cause.id if cause is not None else None,
+    )  # fmt: skip
+
+
+def _complaint(making: Making, profile: ConditionProfile, illness: Illness, day: Instant) -> str:
+    stream = making.stream("complaint", illness.id, day)
+    place = min(stream.below(len(profile.complaint)), stream.below(len(profile.complaint)))
+    return profile.complaint[place]
+
+
+def _fate(course: Course) -> None:
+    """Draw intensive care and death."""
+    if not course.inpatient:
+        return
+    making, illness, profile = course.making, course.illness(course.principal), course.profile(course.principal)
+    stream = making.stream("fate", course.ward)
+    course.dies = stream.below(1000) < profile.death_per_1000.get(illness.severity, 0)
+    needs_icu = stream.below(100) < profile.icu_percent.get(illness.severity, 0)
+    days = max(1, (course.leaves - course.admitted) // DAY)
+    if not needs_icu or days < 2:
+        return
+    course.icu = making.new("e")
+    course.icu_from = course.admitted + (20 * MINUTE if stream.chance(2, 3) else between(stream, 6, 26) * HOUR)
+    most = max(1, min(4, days - 1))
+    course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
+    if course.icu_to > course.leaves - 16 * HOUR:
+        course.leaves = at_clock(course.icu_to + DAY + 12 * HOUR, 13, 20)
+
+
+def _companions(course: Course) -> None:
+    """Draw acute conditions that come with the principal one from the start."""
+    making = course.making
+    principal = course.illness(course.principal)
+    for relation in relations_from().get(principal.condition, ()):
+        profile = condition_profiles().get(relation.other)
+        if profile is None or relation.kind not in ("causes", "associated") or profile.acuity == "chronic":
+            continue
+        have = [one.condition for one in making.suffering(course.arrival)]
+        if profile.id in have or profile.id in making.barred or not fits(making, profile, course.arrival, have):
+            continue
+        if profile.episode_of and not any(one in have for one in profile.episode_of):
+            continue
+        if relation.severity and principal.severity not in relation.severity:
+            continue
+        if (
+            making.stream("companion", course.ward, profile.id).below(1000) >= relation.per_1000
+            or len(course.acute) > 2
+        ):
+            continue
+        onset = making.flares.get((principal.id, course.ward), principal.onset)
+        onset += (course.arrival - onset) // 3 // MINUTE * MINUTE
+        found = fall_ill(
+            making,
+            profile.id,
+            onset=onset,
+            known_at=course.arrival + 5 * HOUR,
+            encounter=course.ward,
+            cause=principal.id,
+        )
+        course.acute.append(found.id)
+
+
+def close_course(course: Course) -> None:
+    """Write down the stay and its parts, with the diagnoses as they stand at the end."""
+    making = course.making
+    end = course.leaves
+    known = [one for one in making.ill(end) if one.id not in course.acute and one.known_at <= end]
+    coded = tuple(dict.fromkeys([course.principal, *course.acute, *(one.id for one in known)]))
+    service = _service(course)
+    reason = plain_name(course.complaint)
+    disposition = _disposition(course)
+
+    def stay(
+        identity: str,
+        kind: str,
+        start: Instant,
+        until: Instant,
+        codes: tuple[str, ...],
+        where: str,
+        went: str | None,
+        part_of: str | None,
+    ) -> None:
+        making.stays[identity] = Stay(
+            identity,
+            kind,
+            start,
+            until,
+            course.principal,
+            codes,
+            course.complaint,
+            reason,
+            where,
+            went,
+            part_of,  # type: ignore[arg-type]
+        )
+
+    if not course.inpatient:
+        stay(course.ward, "ed", course.arrival, end, coded, "emergency_department", disposition, None)
+        return
+    if course.ed is not None:
+        stay(
+            course.ed,
+            "ed",
+            course.arrival,
+            course.admitted,
+            (course.principal,),
+            "emergency_department",
+            "admitted",
+            course.ward,
+        )
+    stay(course.ward, "ward", course.admitted, end, coded, service, disposition, None)
+    if course.icu is not None:
+        out = min(course.icu_to, end)
+        stay(course.icu, "icu", course.icu_from, out, (course.principal,), "critical_care",
+             "died" if course.dies and out == end else None, course.ward)  # fmt: skip
+
+
+def _service(course: Course) -> str:
+    if course.making.age(course.arrival) < 18:
+        return "pediatrics"
+    homes = course.profile(course.principal).home_of
+    return homes[0] if homes else "primary_care"
+
+
+def _disposition(course: Course) -> str:
+    making = course.making
+    words = rules().dispositions
+    if course.dies:
+        return words["died"]
+    if making.person.living == "facility":
+        return words["facility"]
+    if not course.inpatient:
+        return words["home"]
+    stream = making.stream("disposition", course.ward)
+    age, days = making.age(course.leaves), (course.leaves - course.admitted) // DAY
+    frail = (20 if age >= 75 else 6 if age >= 65 else 0) + (15 if course.icu else 0) + min(20, days * 2)
+    lot = stream.below(100)
+    if lot < frail // 3 and age >= 60:
+        return words["rehabilitation"] if stream.chance(1, 3) else words["facility"]
+    return words["home_services"] if lot < frail else words["home"]

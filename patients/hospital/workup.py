@@ -1,0 +1,227 @@
+"""Results, studies and cultures: what is drawn and looked at, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from wardround.patients.knowledge import conditions, findings
+from wardround.patients.knowledge.bedside import (
+    condition_profiles,
+    finding_profiles,
+    lab_profiles,
+    organism_profiles,
+    panels,
+    study_profiles,
+)
+from wardround.patients.knowledge.graph_models import CultureOrder, Edge, StudyOrder
+from wardround.patients.times import Instant
+
+from .generation import rules
+from .life import Culture, CultureStage, Illness, Result, Sign, Study
+from .making import HOUR, MINUTE, Making, Reading, between, weighted
+
+
+def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1500) -> list[Result]:
+    """Draw panels or single labs at one instant and record what comes back.
+
+    Args:
+        making: The life.
+        wanted: Panel or lab ids; what is in several is drawn once.
+        at: When.
+        encounter: Encounter id.
+        most: Results beyond which a life gets no more.
+    """
+    if making.died is not None and at >= making.died or len(making.results) >= most:
+        return []
+    of: dict[str, str] = {}
+    known = panels()
+    wanted = [one for one in dict.fromkeys(wanted) if one in known or one in lab_profiles()]
+    for one in wanted:
+        for lab in known[one].labs if one in known else (one,):
+            of.setdefault(lab, one)
+    texts = making.body.panel(wanted, at)
+    keys: dict[str, str] = {}
+    found = []
+    for lab, text in texts.items():
+        panel = of.get(lab, lab)
+        if panel not in keys:
+            keys[panel] = f"{panel}-{making.count(panel)}"
+        found.append(_result(making, lab, text, at, encounter, keys[panel]))
+    making.results.extend(found)
+    return found
+
+
+def _result(making: Making, lab: str, text: str, at: Instant, encounter: str | None, panel: str) -> Result:
+    profile = lab_profiles()[lab]
+    vital = profile.category == "vital-signs"
+    low, high = making.body.band(lab, at)
+    delay = between(making.stream("delay", panel, profile.minutes[0]), *profile.minutes) if profile.minutes[1] else 0
+    result = Result(
+        id=making.new("v" if vital else "l"), lab=lab, text=text, at=at, known_at=at + delay * MINUTE,
+        encounter=encounter, panel=panel, low=low, high=high, name=profile.charted[0],
+        causes=making.body.causes(lab, at),
+    )  # fmt: skip
+    for name, value in numbers(lab, text):
+        making.readings.setdefault(name, []).append(Reading(result.known_at, value))
+    return result
+
+
+def numbers(lab: str, text: str) -> list[tuple[str, Decimal]]:
+    """Return the numbers of a result by lab: a blood pressure has two; none for words."""
+    if lab == "blood_pressure" or "/" in text:
+        high, _, low = text.partition("/")
+        pair = (("systolic_bp", high), ("diastolic_bp", low))
+    else:
+        pair = ((lab, text.lstrip("<>")),)
+    found = []
+    for name, digits in pair:
+        try:
+            found.append((name, Decimal(digits)))
+        except InvalidOperation:
+            continue
+    return found
+
+
+def study(
+    making: Making, order: StudyOrder, illness: Illness, at: Instant, encounter: str, indication: str
+) -> Study | None:
+    """Do a study: every imaging finding of what the patient has and that it can show is found by its odds."""
+    profile = study_profiles().get(order.study)
+    if profile is None:
+        return None
+    identity = making.new("im")
+    stream = making.stream("study", identity)
+    known_at = at + between(stream, *profile.minutes) * MINUTE
+    shown = _shown(making, order.study, illness, at, known_at, encounter, identity)
+    compare = next((one.id for one in reversed(making.studies) if one.study == order.study), None)
+    found = Study(
+        id=identity, study=order.study, modality=profile.modality,
+        title=making.stream("title", order.study).choice(profile.title), at=at, known_at=known_at,
+        encounter=encounter, indication=indication, illness=illness.id,
+        shown=tuple(sign.id for sign in shown), compare=compare,
+    )  # fmt: skip
+    making.signs.extend(shown)
+    making.studies.append(found)
+    return found
+
+
+def _shown(
+    making: Making, study_id: str, illness: Illness, at: Instant, known_at: Instant, encounter: str, identity: str
+) -> list[Sign]:
+    owners: dict[str, list[tuple[str, Edge]]] = {}
+    relevance = {}
+    onset = {}
+    barred: set[str] = set()
+    for one in sorted(making.suffering(at), key=lambda other: other.id != illness.id):
+        for edge in condition_profiles()[one.condition].findings:
+            profile = finding_profiles().get(edge.finding)
+            if profile is None or profile.type != "imaging" or study_id not in profile.studies:
+                continue
+            if edge.edge == "rules_out":
+                barred.add(edge.finding)
+                continue
+            if profile.sex not in (None, making.person.sex) or making.age(at) < profile.from_age:
+                continue
+            percent = edge.by_severity.get(one.severity, edge.percent)
+            if making.chance(percent, "shown", one.id, edge.finding):
+                owners.setdefault(edge.finding, []).append((one.id, edge.edge))
+                relevance.setdefault(edge.finding, edge.relevance if one.id == illness.id else "background")
+                onset.setdefault(edge.finding, one.onset)
+    found = []
+    for finding, owned in owners.items():
+        if finding in barred:
+            continue
+        profile = finding_profiles()[finding]
+        found.append(
+            Sign(
+                id=making.new("s"),
+                finding=finding,
+                type="imaging",
+                present=True,
+                owners=tuple(owned),
+                relevance=relevance[finding],
+                encounter=encounter,
+                onset=onset[finding],
+                known_at=known_at,
+                side=side_of(making, owned[0][0]) if profile.sides else None,
+                study=identity,
+            )  # fmt: skip
+        )
+    return found
+
+
+def side_of(making: Making, illness: str) -> Literal["left", "right"]:
+    """Return the side on which an illness sits: one side for all its findings."""
+    return "left" if making.stream("side", illness).chance(1, 2) else "right"
+
+
+def culture(making: Making, order: CultureOrder, illness: Illness, at: Instant, encounter: str) -> Culture:
+    """Take a culture; what grows in one illness is one organism wherever it is found."""
+    identity = making.new("c")
+    stream = making.stream("culture", identity)
+    known = organism_profiles()
+    organism = None
+    if order.organisms and stream.below(100) < order.positive_percent:
+        before = next((one.organism for one in making.cultures if one.illness == illness.id and one.organism), None)
+        names = [name for name, _ in order.organisms]
+        organism = before if before in names else weighted(stream, list(order.organisms))
+        organism = organism if organism in known else None
+    if organism is None:
+        words = rules().stages
+        stages = (
+            CultureStage(at + between(stream, 23, 26) * HOUR, words["pending"][0], "preliminary"),
+            CultureStage(at + between(stream, 96, 122) * HOUR, words["final_none"][0], "final"),
+        )
+        found = Culture(identity, order.specimen, at, encounter, illness.id, None, stages)
+    else:
+        found = _grown(making, identity, order, illness, at, encounter, organism)
+    making.cultures.append(found)
+    return found
+
+
+def _grown(
+    making: Making, identity: str, order: CultureOrder, illness: Illness, at: Instant, encounter: str, organism: str
+) -> Culture:
+    profile = organism_profiles()[organism]
+    stream = making.stream("growth", identity)
+    words = rules().stages
+    named = at + between(stream, *profile.hours) * HOUR
+    stages = []
+    if profile.gram:
+        text = words["gram"][0].format(gram=stream.choice(profile.gram))
+        stages.append(CultureStage(at + (named - at) * between(stream, 40, 70) // 100, text, "preliminary"))
+    stages.append(CultureStage(named, words["organism"][0].format(organism=profile.name.en), "preliminary"))
+    final = named + between(stream, 16, 30) * HOUR
+    read = []
+    lottery = making.stream("susceptible", illness.id, organism)
+    for drug, percent in sorted(profile.tested.items()):
+        lot = lottery.below(100)
+        read.append((drug, "S" if lot < percent else "I" if lot < percent + (100 - percent) // 5 else "R"))
+    stages.append(CultureStage(final, words["organism"][0].format(organism=profile.name.en), "final"))
+    return Culture(identity, order.specimen, at, encounter, illness.id, organism, tuple(stages), tuple(read))  # type: ignore[arg-type] # "S", "I" or "R"
+
+
+def indication(making: Making, illness: Illness, encounters: Iterable[str]) -> str:
+    """Return why a study is done, in words that do not name the diagnosis: what the patient complains of."""
+    inside = set(encounters)
+    order = {"key": 0, "supporting": 1}
+    signs = sorted(
+        (
+            sign
+            for sign in making.signs
+            if sign.encounter in inside and sign.present and sign.type in ("symptom", "sign")
+            and sign.relevance in order and illness.id in [owner for owner, _ in sign.owners]
+        ),
+        key=lambda sign: (sign.type != "symptom", order[sign.relevance], int(sign.id[1:])),
+    )  # fmt: skip
+    names = list(dict.fromkeys(plain_name(sign.finding) for sign in signs))[:2]
+    return ", ".join(names) if names else "follow-up"
+
+
+def plain_name(concept: str) -> str:
+    """Return the English name of a finding or condition as it stands inside a sentence."""
+    known = findings().get(concept) or conditions().get(concept)
+    name = known.name.en if known is not None else concept.replace("_", " ")
+    return name if name[:2].isupper() else name[0].lower() + name[1:]
