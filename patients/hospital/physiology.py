@@ -60,6 +60,8 @@ class Body:
         self._key = key
         self._traits = Traits(person, key)
         self._shifts: dict[str, list[Shift]] = {}
+        self._stood: dict[str, list[Shift]] = {}
+        self._moving: dict[str, list[Shift]] = {}
         self._moment: Moment | None = None
         self._texts: dict[str, str | None] = {}
         self._values: dict[str, int | None] = {}
@@ -84,7 +86,16 @@ class Body:
                     f"`{shift.cause}` moves `{shift.lab}`, which is computed: move what it is computed from"
                 )
             shift = self._stood_in(shift, rule.profile.stands_for)
-        self._shifts.setdefault(shift.lab, []).append(shift)
+            self._stood.setdefault(shift.lab, []).append(shift)
+        else:
+            self._shifts.setdefault(shift.lab, []).append(shift)
+        self._settle(shift.lab)
+
+    def _settle(self, lab: str) -> None:
+        """Gather what moves a lab: its own shifts, and those of computed values whose cause does not move it itself."""
+        direct = self._shifts.get(lab, [])
+        causes = {one.cause for one in direct}
+        self._moving[lab] = direct + [one for one in self._stood.get(lab, ()) if one.cause not in causes]
         self._moment = None
 
     def _stood_in(self, shift: Shift, stand: StandIn) -> Shift:
@@ -100,11 +111,13 @@ class Body:
 
     def turn(self, cause: str, at: Instant) -> None:
         """Let everything that a cause moved begin to recover; what has turned before keeps its time."""
-        for lab, present in self._shifts.items():
-            self._shifts[lab] = [
-                replace(one, turn=at) if one.cause == cause and one.turn is None else one for one in present
-            ]
-        self._moment = None
+        for store in (self._shifts, self._stood):
+            for lab, present in store.items():
+                store[lab] = [
+                    replace(one, turn=at) if one.cause == cause and one.turn is None else one for one in present
+                ]
+        for lab in self._moving:
+            self._settle(lab)
 
     # What is true ------------------------------------------------------------------------------------------------
 
@@ -114,7 +127,7 @@ class Body:
         None where the lab has no profile or the value does not exist for this person (eGFR of a child).
         """
         rule = law(lab)
-        if rule is None or lab == _PRESSURE:
+        if rule is None or lab == _PRESSURE or not rule.stands(self.person.sex):
             return None
         self._at(at)
         found = self._true(lab)
@@ -122,7 +135,7 @@ class Body:
 
     def _at(self, at: Instant) -> Moment:
         if self._moment is None or self._moment.at != at:
-            self._moment = Moment(self._traits, self._shifts, at)
+            self._moment = Moment(self._traits, self._moving, at)
             self._texts, self._values = {}, {}
         return self._moment
 
@@ -149,8 +162,8 @@ class Body:
     def panel(self, ids: Sequence[str], at: Instant) -> dict[str, str]:
         """Return results of a draw as reported, by lab, in the order of the panels.
 
-        What is not reported for this person or draw is left out: eGFR of children, a calculated LDL from 400 mg/dL of
-        triglycerides.
+        What is not reported for this person or draw is left out: eGFR of children, PSA of women, a calculated LDL from
+        400 mg/dL of triglycerides.
 
         Args:
             ids: Panels and single labs.
@@ -177,6 +190,8 @@ class Body:
     def _report(self, lab: str, extras: tuple[str, ...]) -> str | None:
         moment, rule = self._moment, law(lab)
         assert moment is not None and rule is not None
+        if not rule.stands(self.person.sex):
+            return None
         if lab == _PRESSURE:
             return f"{self._text('systolic_bp')}/{self._text('diastolic_bp')}"
         formula = rule.profile.formula
@@ -256,7 +271,7 @@ class Body:
             return
         calm = abs(moment.calm(lab))
         least = max(calm * 3 // 100, calm * rule.within // MICRO, rule.step // 2, 1)
-        for one in self._shifts.get(lab, ()):
+        for one in self._moving.get(lab, ()):
             if effects_of(one, calm, moment.at) >= least:
                 found.setdefault(one.cause)
         for pull in pulls(lab):

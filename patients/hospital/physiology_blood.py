@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from .physiology_core import MICRO
 
@@ -17,7 +17,10 @@ _FLOOR = 30_000
 
 
 def differential(
-    latent: Callable[[str], int], calm: Callable[[str], int], own: Callable[[str], int], extras: tuple[str, ...] = ()
+    latent: Callable[[str], int],
+    calm: Callable[[str], int],
+    own: Callable[[str], int],
+    counted: Mapping[str, int] | None = None,
 ) -> dict[str, int]:
     """Return the share of each class in millionths of a percent; in tenths of a percent they sum to 100.
 
@@ -28,7 +31,7 @@ def differential(
         latent: True values in millionths.
         calm: Values without illness.
         own: How far shifts of the value itself move it.
-        extras: Classes of `IMMATURE` that are counted too.
+        counted: Reported shares of the classes of `IMMATURE` that are counted too.
     """
     ratio = latent("wbc") * 100 // max(calm("wbc") // 100, 1) * 100  # white count by its calm value, in millionths
     weights = {lab: max(calm(lab), _FLOOR) for lab in CLASSES}
@@ -45,7 +48,7 @@ def differential(
     total = sum(weights.values())
     shares = {lab: weight * 100 * MICRO // total for lab, weight in weights.items()}
     _moved(shares, latent, calm, own)
-    fixed = {lab: max(0, min(60 * MICRO, latent(lab))) // 100_000 for lab in extras}
+    fixed = {lab: value // 100_000 for lab, value in (counted or {}).items()}
     return {lab: tenths * 100_000 for lab, tenths in _tenths(shares, fixed).items()}
 
 

@@ -151,10 +151,10 @@ class Moment:
     def _moved(self, lab: str, present: Sequence[Shift]) -> int:
         calm = self.calm(lab)
         factor, amount = combined(*effects(present, self.at))
-        return calm * factor // MICRO + amount - calm
+        return (calm + amount) * factor // MICRO - calm
 
     def metabolic(self) -> int:
-        """Return the metabolic part of bicarbonate's way: its own shifts, acids, and chloride that sodium does not follow."""
+        """Return the metabolic part of bicarbonate's way: own shifts, acids, chloride that sodium does not follow."""
         if "metabolic" not in self._own:
             acids = sum(self.drawn(one, "bicarbonate") for one in pulls("bicarbonate") if one.source != "pco2")
             if self.own("chloride"):
@@ -172,7 +172,9 @@ class Moment:
         way = beyond * pull.slope // MICRO
         if pull.most is not None:
             way = max(-pull.most, min(pull.most, way))
-        return self.calm(lab) * way // MICRO if pull.relative else way
+        if pull.relative:
+            return max(0, self.calm(lab) + min(0, self.own(lab))) * way // MICRO
+        return way
 
     def _read(self, pull: Pull) -> int:
         source = pull.source
@@ -214,6 +216,8 @@ class Moment:
         value = softened(calm + self.way(lab), calm, least, most)
         if lab == "diastolic_bp":
             return min(value, self.true("systolic_bp") * 4 // 5 - 2 * MICRO)
+        if lab == "pco2":  # what lungs can do against the bicarbonate there is: pH 6.85 to 7.70
+            return max(self.true("bicarbonate") * 83 // 100, min(value, self.true("bicarbonate") * 56 // 10))
         return max(0, value) if rule.least is None or rule.profile.censored else value
 
 

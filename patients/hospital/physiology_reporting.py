@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -218,7 +219,7 @@ _OXYGEN = ((0, 5), (30, 18), (50, 27), (60, 31), (70, 37), (75, 40), (80, 45), (
 def _po2(subject: Subject, read: Read) -> int | None:
     """The dissociation curve backwards; beyond 21 % of oxygen the top is open."""
     saturation = min(subject.latent("spo2"), 100 * MICRO)
-    for (low, low_po2), (high, high_po2) in zip(_OXYGEN, _OXYGEN[1:], strict=False):
+    for (low, low_po2), (high, high_po2) in pairwise(_OXYGEN):
         if saturation <= high * MICRO:
             inside = (saturation - low * MICRO) * (high_po2 - low_po2) // (high - low)
             value = low_po2 * MICRO + inside
@@ -261,13 +262,45 @@ def _part(total: int, most: int, of: int) -> int:
     return (1 + whole) * MICRO
 
 
+def _venous_pco2(subject: Subject, read: Read) -> int | None:
+    return read("pco2") + 6 * MICRO
+
+
+def _venous_ph(subject: Subject, read: Read) -> int | None:
+    return micro(ph_of(decimal(max(read("bicarbonate"), MICRO)), decimal(max(read("venous_pco2"), MICRO))))
+
+
+def _etco2(subject: Subject, read: Read) -> int | None:
+    return max(read("pco2") - 4 * MICRO, 0)
+
+
+def _fev1(subject: Subject, read: Read) -> int | None:
+    """The person's share of the vital capacity, and what an illness takes from it."""
+    capacity = read("fvc")
+    value = capacity * subject.latent("fev1_fvc") // (100 * MICRO) + subject.own("fev1")
+    return max(capacity // 5, min(value, capacity * 95 // 100))
+
+
+def _urine_albumin(subject: Subject, read: Read) -> int | None:
+    return subject.latent("uacr") * read("urine_creatinine") // (1000 * MICRO)
+
+
+def _uacr(subject: Subject, read: Read) -> int | None:
+    return _over(read("urine_albumin") * 1000, read("urine_creatinine"))
+
+
+def _fasting_glucose(subject: Subject, read: Read) -> int | None:
+    return read("glucose")
+
+
 def _nitrite(subject: Subject, read: Read) -> int | None:
     return min(subject.latent("urine_nitrite"), read("urine_bacteria"))
 
 
 def _share(lab: str) -> Callable[[Subject, Read], int | None]:
     def compute(subject: Subject, read: Read) -> int | None:
-        return differential(subject.latent, subject.calm, subject.own, subject.extras)[lab]
+        counted = {one: read(one) for one in subject.extras}
+        return differential(subject.latent, subject.calm, subject.own, counted)[lab]
 
     return compute
 
@@ -314,6 +347,13 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "gcs_eye": Formula(_gcs_eye, ("gcs",)),
         "gcs_verbal": Formula(_gcs_verbal, ("gcs", "gcs_eye", "gcs_motor")),
         "gcs_motor": Formula(_gcs_motor, ("gcs", "gcs_eye")),
+        "venous_pco2": Formula(_venous_pco2, ("pco2",)),
+        "venous_ph": Formula(_venous_ph, ("bicarbonate", "venous_pco2")),
+        "etco2": Formula(_etco2, ("pco2",)),
+        "fev1": Formula(_fev1, ("fvc",)),
+        "urine_albumin": Formula(_urine_albumin, ("urine_creatinine",)),
+        "uacr": Formula(_uacr, ("urine_albumin", "urine_creatinine")),
+        "fasting_glucose": Formula(_fasting_glucose, ("glucose",)),
         "nitrite": Formula(_nitrite, ("urine_bacteria",)),
         **{f"share:{lab}": Formula(_share(lab), ("wbc",)) for lab in CLASSES},
         "anc": _white("neutrophils_pct"),

@@ -24,9 +24,14 @@ def written(value: int, digits: int) -> str:
 
 
 def as_text(rule: Law, value: int) -> str:
-    """Write a value of a lab as reported: rounded to its step, within its limits, "<" or ">" beyond censored ones."""
+    """Write a value of a lab as reported: rounded to its step, within its limits, "<" or ">" beyond censored ones.
+
+    What is computed exactly from other results has no limits of its own.
+    """
     digits = rule.profile.digits
     value = rounded(value, rule.step)
+    if rule.profile.formula and not rule.noise:
+        return written(value, digits)
     if rule.least is not None and value < rule.least:
         return f"<{written(rule.least, digits)}" if rule.profile.censored else written(rule.least, digits)
     if rule.most is not None and value > rule.most:

@@ -90,7 +90,7 @@ class LabProfile(_Sourced):
     baselines: tuple[Baseline, ...] = ()
     """Empty where the value is computed (`formula`) or only text."""
     spread: Literal["normal", "log"] = "normal"
-    """How set points lie about `mean`: evenly to both sides, or skewed (`mean` is the median, one sd up is mean + sd)."""
+    """How set points lie about `mean`: evenly to both sides, or skewed (`mean` is the median; one sd up, mean + sd)."""
     ranges: tuple[ProfileRange, ...] = ()
     within_percent: Decimal = Decimal(0)
     """Day-to-day biological variation of one person, coefficient in percent."""
@@ -105,7 +105,7 @@ class LabProfile(_Sourced):
     stands_for: StandIn | None = None
     """For computed values: where effects on it go."""
     normal_text: tuple[str, ...] = ()
-    """For tests read as words: normal results; `abnormal_text` by step of severity."""
+    """For tests read as words: normal results; `abnormal_text` by step of severity (an effect `add` 2: the second)."""
     abnormal_text: tuple[str, ...] = ()
     minutes: tuple[int, int] = (40, 90)
     """From the draw to the result; vital signs (0, 0)."""
