@@ -58,9 +58,8 @@ def copy_forward(draft: Draft) -> None:
             continue
         before = previous.get(note.encounter)
         previous[note.encounter] = at
-        if before is None or not _copy_list(draft, clean[before], at):
-            if before is not None:
-                _copy_values(draft, clean[before], at)
+        if before is not None and not _copy_list(draft, clean[before], at):
+            _copy_values(draft, clean[before], at)
 
 
 def _copy_list(draft: Draft, old: Note, at: int) -> bool:

@@ -16,7 +16,8 @@ from wardround.patients.times import DAY, SECOND, Instant
 from .flaws_draft import Draft, flaw_data
 from .life import Result
 
-_HOUR = 3600 * SECOND
+_MINUTE = 60 * SECOND
+_HOUR = 60 * _MINUTE
 _MATES = 3
 """Results of its panel that must be there for a dropped one to be missed."""
 
@@ -117,7 +118,7 @@ def delay(draft: Draft) -> None:
         draft.add(
             "delayed_result", detail, at=late, encounter=result.encounter, facts=(result.id,), places=(key,),
             charted=f"filed {(late - result.at) // _HOUR} hours after it was taken",
-            right=f"{result.name} {result.text} was ready {(result.known_at - result.at) // (60 * SECOND)} minutes after",
+            right=f"{result.name} {result.text} was ready {(result.known_at - result.at) // _MINUTE} minutes after",
         )  # fmt: skip
 
 

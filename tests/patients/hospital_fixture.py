@@ -46,7 +46,11 @@ def results() -> tuple[Result, ...]:
     """Return the results: a basic panel and a weight of three days, one pressure."""
     found = []
     number = 0
-    for day, creatinine, sodium in (("02", "1.90", "131"), ("03", "1.60", "134"), ("04", "1.20", "138")):
+    for day, creatinine, sodium, heat in (
+        ("02", "1.90", "131", "39.1"),
+        ("03", "1.60", "134", "38.4"),
+        ("04", "1.20", "138", "37.6"),
+    ):
         rows = (
             ("creatinine", creatinine, "Creatinine", "0.74", "1.35", "bmp"),
             ("sodium", sodium, "Sodium", "135", "145", "bmp"),
@@ -56,7 +60,7 @@ def results() -> tuple[Result, ...]:
             ("urea_nitrogen", "22", "Urea Nitrogen", "7", "20", "bmp"),
             ("glucose", "142", "Glucose", "70", "99", "bmp"),
             ("weight", "70.0", "Weight", None, None, "vitals"),
-            ("temperature", "38.4", "Temperature", None, None, "vitals"),
+            ("temperature", heat, "Temperature", None, None, "vitals"),
         )
         for lab, text, name, low, high, panel in rows:
             number += 1
@@ -355,8 +359,8 @@ def make_life() -> Life:
         (
             Allergy(
                 "al1",
-                "penicillin_v",
-                "penicillin",
+                "penicillin_class",
+                "Penicillins",
                 Pair("hives", "荨麻疹"),
                 "moderate",
                 "medication",
@@ -398,7 +402,7 @@ def _part(slug: str, header: str, *sentences: tuple[str, tuple[str, ...]], lines
     return NotePart(slug, header, tuple(Sentence(text, facts) for text, facts in sentences), lines)  # type: ignore[arg-type]
 
 
-def _progress(identity: str, day: str, rx2: bool, weight: str) -> Note:
+def _progress(identity: str, day: str, rx2: bool, heat: str, facts: tuple[str, ...]) -> Note:
     listed = [("azithromycin 500 mg oral once daily", ("rx3",))]
     if rx2:
         listed.insert(0, ("ceftriaxone 1 g IV every 24 hours", ("rx2",)))
@@ -410,7 +414,7 @@ def _progress(identity: str, day: str, rx2: bool, weight: str) -> Note:
         when(f"06-{day} 10:00"),
         "e2",
         (
-            _part("vitals", "Vitals", (f"T 38.4, weight {weight} kg.", ())),
+            _part("vitals", "Vitals", (f"T {heat}, weight 70.0 kg.", facts)),
             _part("medications", "Current Medications", *listed, lines=True),
             _part(
                 "assessment",
@@ -478,5 +482,10 @@ def make_record() -> Record:
         (Sentence("Left lower lobe consolidation.", ("s2",)), Sentence("The heart is enlarged.", ("d1",))),
         (Sentence("Left lower lobe pneumonia.", ("s2",)),),
     )
-    notes = (admission, _progress("n2", "03", True, "70.0"), _progress("n3", "04", False, "70.0"), discharge)
+    notes = (
+        admission,
+        _progress("n2", "03", True, "38.4", ("l17", "l18")),
+        _progress("n3", "04", False, "37.6", ("l26", "l27")),
+        discharge,
+    )
     return Record(make_life(), notes, (report,))
