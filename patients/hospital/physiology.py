@@ -62,6 +62,7 @@ class Body:
         self._shifts: dict[str, list[Shift]] = {}
         self._stood: dict[str, list[Shift]] = {}
         self._moving: dict[str, list[Shift]] = {}
+        self._moved_by: dict[str, dict[str, None]] = {}
         self._moment: Moment | None = None
         self._texts: dict[str, str | None] = {}
         self._values: dict[str, int | None] = {}
@@ -89,6 +90,7 @@ class Body:
             self._stood.setdefault(shift.lab, []).append(shift)
         else:
             self._shifts.setdefault(shift.lab, []).append(shift)
+        self._moved_by.setdefault(shift.cause, {}).setdefault(shift.lab)
         self._settle(shift.lab)
 
     def _settle(self, lab: str) -> None:
@@ -110,13 +112,13 @@ class Body:
         return replace(shift, lab=stand.lab, mode=mode, size=size)
 
     def turn(self, cause: str, at: Instant) -> None:
-        """Let everything that a cause moved begin to recover; what has turned before keeps its time."""
-        for store in (self._shifts, self._stood):
-            for lab, present in store.items():
+        """Let everything that a cause moved begin to recover at an instant; told twice, the earlier one holds."""
+        for lab in self._moved_by.get(cause, ()):
+            for store in (self._shifts, self._stood):
                 store[lab] = [
-                    replace(one, turn=at) if one.cause == cause and one.turn is None else one for one in present
+                    replace(one, turn=at) if one.cause == cause and (one.turn is None or at < one.turn) else one
+                    for one in store.get(lab, ())
                 ]
-        for lab in self._moving:
             self._settle(lab)
 
     # What is true ------------------------------------------------------------------------------------------------
