@@ -196,6 +196,10 @@ def doses_unlike_orders(view: View) -> Iterator[str]:
                         yield one["key"]
 
 
+_CROSS = frozenset({"penicillin_class", "sulfonamide_antibiotic"})
+"""Classes of which an allergy to one drug is an allergy to all."""
+
+
 def orders_against_allergies(view: View) -> Iterator[str]:
     """Yield orders of what the patient was known to be allergic to."""
     words = knowledge.lexicon()
@@ -209,7 +213,8 @@ def orders_against_allergies(view: View) -> Iterator[str]:
             groups = profile.allergy_groups if profile else ()
             substance = drug_profiles().get(meant.id)
             shared = set(groups) & {meant.id, *(substance.allergy_groups if substance else ())}
-            if words.is_a(drug.id, meant.id) or shared:
+            class_of = _CROSS.intersection(getattr(meant, "classes", ()))
+            if words.is_a(drug.id, meant.id) or shared or any(words.is_a(drug.id, one) for one in class_of):
                 yield _key(order)
 
 
