@@ -5,18 +5,22 @@ from __future__ import annotations
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
+from .adhering import adhere, take_again
 from .diagnosing import fall_ill
 from .episodes import Coming
+from .functioning import manage
 from .generation import rules
 from .life import Illness, Stay
 from .making import MINUTE, Making, at_clock, between
 from .medicating import Desk, monitors, situation
+from .planning import plan_clinic
 from .prescribing import choose
 from .signs import Showing, measured
+from .telling import tell
 from .workup import draw, plain_name
 
 
-def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool) -> str:
+def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool, last: bool) -> str:
     """Live through one clinic visit.
 
     Returns:
@@ -35,6 +39,8 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
             making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
             making.body.turn(illness.id, end + between(stream, 1, 4) * DAY)
     home = [order for order in making.active(start) if order.kind != "inpatient"]
+    adhere(making, identity, start, illness.id, last=last)
+    manage(making, identity, start, fell=False)
     before = len(making.results)
     draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
@@ -43,6 +49,8 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
     if not follow_up:
         _adjust(making, desk, illness, end - 2 * MINUTE, identity)
+    take_again(making, desk, end)
+    plan_clinic(making, identity, end, illness, home)
     known = [one.id for one in making.ill(end) if one.id != illness.id]
     homes = profile.home_of
     service = "pediatrics" if making.age(start) < 18 else homes[0] if homes else "primary_care"
@@ -51,7 +59,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
         identity, "clinic", start, end, illness.id, (illness.id, *known),
         profile.complaint[0] if profile.complaint else "fatigue", f"follow-up of {name}" if coming.has else name, service,
     )  # fmt: skip
-    making.tell(start, identity, "visit", (illness.id,))
+    tell(making, start, identity, "visit", (illness.id,))
     return identity
 
 

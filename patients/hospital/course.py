@@ -13,9 +13,11 @@ from .generation import rules
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_a, monitors, situation
+from .planning import name_of
 from .prescribing import choose, problems
 from .signs import Showing, measured
 from .stays import Course
+from .telling import tell
 from .workup import culture, draw, indication, plain_name, study
 
 _MOST_VITALS = 60
@@ -26,7 +28,7 @@ def arrive(course: Course) -> None:
     making = course.making
     making.suspected = frozenset(course.illness(one).condition for one in course.acute)
     place = course.place(course.arrival)
-    making.tell(course.arrival, place, "arrived", (course.principal,))
+    tell(making, course.arrival, place, "arrived", (course.principal,), complaint=name_of(course.complaint))
     draw(making, ["vitals"], course.arrival + 6 * MINUTE, place)
     taken = course.arrival + between(making.stream("drawn", course.ward), 20, 55) * MINUTE
     first = draw_labs(course, _arrival_labs(course), taken)
@@ -123,7 +125,7 @@ def _operate(course: Course, illness: Illness) -> None:
         done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
                        at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
         making.treated.append(done)
-        making.tell(done.at, course.place(at), "procedure_done", (done.id, illness.id))
+        tell(making, done.at, course.place(at), "procedure_done", (done.id, illness.id), procedure=name_of(order.procedure))
 
 
 def _grow(course: Course, place: str) -> None:
@@ -193,14 +195,14 @@ def settle(course: Course) -> None:
         if course.leaves < latest + 10 * HOUR:
             course.leaves = at_clock(latest + DAY, 11, 40)
     if started:
-        making.tell(
+        tell(making, 
             begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))
         )
 
 
 def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     making, desk = course.making, course.desk
-    making.tell(course.admitted, course.ward, "admitted", (course.principal,))
+    tell(making, course.admitted, course.ward, "admitted", (course.principal,), illness=name_of(course.illness(course.principal).condition))
     draw(making, ["admission_vitals"], course.admitted + 12 * MINUTE, course.place(course.admitted + 12 * MINUTE))
     for one in course.acute:
         for order in treat(course, one, "inpatient", at):
@@ -210,7 +212,7 @@ def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
         _close_ed(course, order, at)
     held = desk.review(at, "inpatient", course.ward, [making.orders[one] for one in course.home])
     if held:
-        making.tell(at, course.place(at), "dose_held", tuple(order.id for order in held))
+        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
     for one in course.home:
         order = making.orders[one]
         if one in making.not_taking and order.stop is None and not order.prn:
@@ -219,7 +221,7 @@ def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     for line in rules().supportive:
         desk.treat(illness, line, "inpatient", at + 20 * MINUTE, "inpatient", course.ward)
     if course.icu is not None:
-        making.tell(course.icu_from, course.icu, "icu_transfer", (course.principal,))
+        tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
         begun = treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE)
         fresh = [order for order in begun if order.start >= course.icu_from and order not in started]
         for order in fresh:
@@ -287,14 +289,14 @@ def _round(course: Course, at: Instant, number: int) -> None:
     phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
     changed = desk.review(at, phase, course.ward, making.active(at))
     if changed:
-        making.tell(at, course.place(at), "dose_held", tuple(order.id for order in changed))
+        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in changed))
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
     if number == 1:
         _complicate(course, at)
     for one, turn in course.turns.items():
         if at - DAY <= turn < at and one == course.principal:
-            making.tell(at, course.place(at), "improved", (one,))
+            tell(making, at, course.place(at), "improved", (one,))
 
 
 def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:
@@ -318,7 +320,7 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
         back = grown.stages[-1].at
         if grown.encounter not in course.encounters or not grown.susceptibilities or not at - DAY < back <= at:
             continue
-        making.tell(back, course.place(back), "culture_result", (grown.id,))
+        tell(making, back, course.place(back), "culture_result", (grown.id,))
         reads = dict(grown.susceptibilities)
         lines = [line for line in course.profile(grown.illness).treatments if line.targeted]
         illness = course.illness(grown.illness)
@@ -340,7 +342,7 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
             for order in running:
                 desk.end(order, at, rules().reasons["narrowed"].pair())
             new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=line.id)
-            making.tell(
+            tell(making, 
                 at, course.place(at), "antibiotic_narrowed", (grown.id, new.id, *(order.id for order in running))
             )
             break
@@ -368,7 +370,7 @@ def _complicate(course: Course, at: Instant) -> None:
                              encounter=course.ward, cause=illness.id)  # fmt: skip
             course.acute.append(found.id)
             making.suspected |= {profile.id}
-            making.tell(found.known_at, course.place(found.known_at), "complication", (found.id,))
+            tell(making, found.known_at, course.place(found.known_at), "complication", (found.id,), illness=name_of(profile.id))
             treat(course, found.id, "inpatient", found.known_at + 20 * MINUTE)
             low, high = profile.turn_hours
             turn = (
@@ -410,7 +412,7 @@ def leave(course: Course) -> None:
             desk.end(order, at, why)
     if course.dies:
         making.died = at
-        making.tell(at, course.place(at), "died", (course.principal,))
+        tell(making, at, course.place(at), "died", (course.principal,))
         return
     _resume(course, at)
     _send_home(course, at, going_on)
@@ -418,7 +420,7 @@ def leave(course: Course) -> None:
         illness = course.illness(one)
         if illness.acuity == "acute" or course.profile(one).episode_of:
             making.change(illness, resolved=at + between(making.stream("over", one), 3, 20) * DAY)
-    making.tell(at, course.place(at), "discharged", (course.principal,))
+    tell(making, at, course.place(at), "discharged", (course.principal,))
 
 
 def _resume(course: Course, at: Instant) -> None:

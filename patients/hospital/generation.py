@@ -221,6 +221,14 @@ class Rules(_Frozen):
     holds: tuple[HoldRule, ...]
     refusals: tuple[Words, ...]
     adherence: tuple[ReasonRule, ...]
+    adherence_percent: dict[str, int]
+    side_effect_words: tuple[Words, ...]
+    """With `{finding}`."""
+    frailty: dict[str, int]
+    """Condition → points of frailty."""
+    frequency_words: dict[str, str]
+    """Chinese words of a frequency, by "times/period unit" or part of the day."""
+    unit_words: dict[str, str]
     since_words: dict[str, tuple[Words, ...]]
     plans: dict[str, tuple[Words, ...]]
     distractors: tuple[str, ...]

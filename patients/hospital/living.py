@@ -10,16 +10,20 @@ from typing import TypeVar
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
 
+from .adhering import adhere, take_again
 from .background import background
 from .clinic import visit
 from .course import arrive, days, leave, settle
+from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
+from .functioning import manage, speaker
 from .history import chronic_conditions
 from .life import Illness, Life
 from .making import HOUR, Making
 from .medicating import Desk
 from .person import make_person
 from .physiology import Body
+from .planning import plan_leaving, plan_stay
 from .stays import close_course, open_course
 
 _Fact = TypeVar("_Fact")
@@ -54,6 +58,7 @@ def make_life(seed: int, index: int) -> Life:
             recent = [came, *recent][:2]
         if making.died is not None:
             break
+    making.caregiver = speaker(making, end)
     return _written(making)
 
 
@@ -83,7 +88,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
         coming = _clinic_reason(making, slot)
         if coming is None:
             return None
-        visit(making, desk, coming, slot.day, follow_up=slot.follow_up)
+        visit(making, desk, coming, slot.day, follow_up=slot.follow_up, last=slot.last)
         return None
     coming = what_comes(making, slot.day, slot.kind, recent)
     if coming is None:
@@ -91,11 +96,20 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if coming is None:
         return None
     course = open_course(making, desk, coming, slot.day, inpatient=slot.kind == "ward")
+    adhere(making, course.ward, course.arrival, course.principal, last=slot.last)
     arrive(course)
     settle(course)
     if course.inpatient:
+        plan_stay(course)
         days(course)
     leave(course)
+    if making.died is None:
+        take_again(making, desk, course.leaves)
+        plan_leaving(course)
+    if course.inpatient:
+        chart_doses(course)
+    fell = "fall" in making.showing
+    manage(making, course.ward, course.arrival, fell=fell)
     close_course(course)
     making.showing = making.suspected = frozenset()
     making.paused.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -20,7 +20,6 @@ from .life import (
     Function,
     GivenDose,
     Illness,
-    Pair,
     Person,
     Plan,
     Prescription,
@@ -188,14 +187,6 @@ class Making:
             if reading.known_at <= at:
                 return reading.value if reading.known_at >= at - back else None
         return None
-
-    def tell(
-        self, at: Instant, encounter: str, kind: str, facts: Iterable[str] = (), words: Pair | None = None
-    ) -> None:
-        """Add an event of the course."""
-        self.events.append(
-            CourseEvent(self.new("ev"), at, encounter, kind, tuple(facts), words)  # type: ignore[arg-type]
-        )
 
 
 def age_at(birth_date: str, at: Instant) -> int:

@@ -1,0 +1,131 @@
+"""How home drugs are really taken, and why not: what only the patient knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wardround.patients.knowledge import conditions, findings
+from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles
+from wardround.patients.times import DAY, Instant
+
+from .generation import Words, rules
+from .life import Adherence, Illness, Pair, Prescription
+from .making import Making, between, weighted
+from .medicating import Desk
+
+_GONE = frozenset({"stopped", "never_started"})
+
+
+def adhere(making: Making, encounter: str, at: Instant, principal: str, *, last: bool) -> None:
+    """Find how each home drug is taken at an encounter; what is not taken acts no longer.
+
+    Args:
+        making: The life.
+        encounter: Its id.
+        at: Arrival.
+        principal: Id of the illness that brings the patient in: what is not taken tends to bear on it.
+        last: Whether it is the stay that the ward round is about.
+    """
+    home = [order for order in making.active(at) if order.kind != "inpatient" and order.start < at]
+    targets = _targets(making, home, at, encounter, making.illnesses[principal], last=last)
+    for order in home:
+        if order.id in targets:
+            making.adherence.append(_poor(making, order, encounter, at, critical=last and order.id == targets[0]))
+        else:
+            making.adherence.append(
+                Adherence(making.new("ad"), order.drug, order.id, encounter, "taking", None, None, None, charted=True)
+            )
+
+
+def take_again(making: Making, desk: Desk, at: Instant) -> None:
+    """Let the drugs that were not taken act again, where they are still ordered: the patient was told to."""
+    for identity in list(making.not_taking):
+        order = making.orders[identity]
+        if (order.stop is None or order.stop > at) and not order.prn and order.start <= at:
+            desk.act(order, at)
+    making.not_taking.clear()
+
+
+def _targets(
+    making: Making, home: Sequence[Prescription], at: Instant, encounter: str, principal: Illness, *, last: bool
+) -> list[str]:
+    """Return ids of the home orders that are not taken as they should be, the one that matters most first."""
+    stream = making.stream("adherence", encounter)
+    shares = rules().adherence_percent
+    careless = making.stream("careless").below(100) < shares["careless"]
+    percent = shares["last"] if last else shares["careless_visit"] if careless else shares["visit"]
+    settled = [order for order in home if not order.prn and order.start < at - 14 * DAY]
+    if stream.below(100) >= percent or not settled or making.age(at) < 12:
+        return []
+    of = _bearing(making, principal)
+    relevant = [order for order in settled if order.indication in of]
+    watched = [order for order in settled if drug_profiles()[order.drug].high_risk]
+    first = stream.choice(relevant or watched or settled)
+    rest = [order for order in settled if order is not first]
+    found = [first.id]
+    if rest and stream.chance(1, 3):
+        found.append(stream.choice(rest).id)
+    return found
+
+
+def _bearing(making: Making, principal: Illness) -> frozenset[str]:
+    """Return the illness that brings the patient in, and what it comes from."""
+    found = {principal.id}
+    if principal.cause is not None:
+        found.add(principal.cause)
+    parents = condition_profiles()[principal.condition].episode_of
+    found.update(one.id for one in making.illnesses.values() if one.condition in parents)
+    return frozenset(found)
+
+
+def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, critical: bool) -> Adherence:
+    stream = making.stream("poor", encounter, order.id)
+    adverse = drug_profiles()[order.drug].adverse
+    known = {**findings(), **conditions()}
+    told = [one for one in adverse if one.finding in known]
+    rule = weighted(stream, [(one, one.weight) for one in rules().adherence])
+    state = stream.choice(rule.states)
+    concept, reason = rule.concept, stream.choice(rule.words).pair()
+    if told and stream.below(100) < rules().adherence_percent["side_effect"]:
+        effect = weighted(stream, [(one, one.percent) for one in told])
+        concept = effect.finding
+        state = "stopped" if stream.below(100) < max(effect.stops, 40) else stream.choice(("reduced", "missed_doses"))
+        name = known[concept].name
+        english = name.en if name.en[:2].isupper() else name.en[0].lower() + name.en[1:]
+        words: Words = stream.choice(rules().side_effect_words)
+        reason = words.pair(finding=(english, name.zh or name.en))
+    if state == "never_started" and order.start < at - 120 * DAY:
+        state = "stopped"
+    since = _since(making, order, state, at, encounter)
+    if state in _GONE and since is not None:
+        making.not_taking[order.id] = since
+        making.body.turn(order.id, since)
+    words_since = _ago(at - since, stream.below(1000)) if since is not None and state != "never_started" else None
+    return Adherence(
+        making.new("ad"), order.drug, order.id, encounter, state,  # type: ignore[arg-type] # by the rules' schema
+        words_since, reason, concept, charted=stream.chance(1, 5) if critical else stream.chance(1, 2),
+    )  # fmt: skip
+
+
+def _since(making: Making, order: Prescription, state: str, at: Instant, encounter: str) -> Instant | None:
+    if state in ("unsure", "missed_doses"):
+        return None
+    if state == "never_started":
+        return order.start
+    most = max(4, min(75, (at - order.start) // DAY - 8))
+    stream = making.stream("since", encounter, order.id)
+    return at - min(between(stream, 4, most), between(stream, 4, most)) * DAY
+
+
+def _ago(span: int, lot: int) -> Pair:
+    days = span // DAY
+    words = rules().since_words
+    if days < 14:
+        key, n = ("week", 1) if 6 <= days <= 8 else ("days", days)
+    elif days < 60:
+        key, n = ("weeks", (days + 3) // 7) if not 26 <= days <= 33 else ("month", 1)
+    else:
+        key, n = "months", max(2, days // 30)
+    return words[key][lot % len(words[key])].pair(n=(str(n), str(n)))
+
+

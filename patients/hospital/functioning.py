@@ -1,0 +1,58 @@
+"""How the patient manages, and who speaks where they cannot."""
+
+from __future__ import annotations
+
+from wardround.patients.times import Instant
+
+from .generation import rules
+from .life import Function
+from .making import Making, between
+
+_WALKING = ("independent", "independent", "cane", "walker", "walker", "wheelchair", "wheelchair", "bedbound")
+_CARE = ("independent", "independent", "independent", "some_help", "some_help", "dependent", "dependent", "dependent")
+
+
+def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
+    """Add how the patient manages as of an encounter.
+
+    Args:
+        making: The life.
+        encounter: Its id.
+        at: Its start.
+        fell: Whether a fall is among what brought the patient in.
+    """
+    age = making.age(at)
+    weights = rules().frailty
+    ill = making.ill(at)
+    points = sum(weights.get(one.condition, 0) for one in ill)
+    points += 0 if age < 72 else 1 if age < 82 else 2
+    points += making.stream("frail").below(2) if age >= 65 else 0
+    if making.person.living == "facility":
+        points = max(points, 3)
+    points = min(points, len(_WALKING) - 1)
+    stream = making.stream("falls", encounter)
+    falls = 0 if points == 0 else min(4, between(stream, 0, points) * stream.below(2))
+    if making.person.living == "facility":
+        medicines = "facility"
+    elif age < 16 or any(one.condition in rules().cannot_tell for one in ill):
+        medicines = "family"
+    else:
+        medicines = "pill_box" if making.stream("pill box").below(100) < min(60, age - 20) else "self"
+    making.functions.append(
+        Function(
+            making.new("fn"), encounter, _WALKING[points], _CARE[points],  # type: ignore[arg-type]
+            medicines, max(falls, 1) if fell else falls,  # type: ignore[arg-type]
+        )  # fmt: skip
+    )
+
+
+def speaker(making: Making, end: Instant) -> str:
+    """Return who speaks for the patient where the patient cannot: children, delirium, dementia; else "none"."""
+    stream = making.stream("speaker")
+    if making.age(end) < 16:
+        return "mother" if stream.chance(3, 4) else "father"
+    if not any(one.condition in rules().cannot_tell for one in making.illnesses.values()):
+        return "none"
+    if making.person.marital == "married" and stream.chance(2, 3):
+        return "spouse"
+    return "daughter" if stream.chance(3, 5) else "son"

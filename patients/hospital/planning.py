@@ -1,0 +1,166 @@
+"""Plans of care: goals of the stay, what changes at home, what to watch for, when to come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from wardround.patients.dosing import timing
+from wardround.patients.knowledge import conditions, drugs, findings, labs
+from wardround.patients.knowledge.bedside import condition_profiles, panels
+from wardround.patients.times import DAY, Instant
+
+from .generation import Words, rules
+from .life import Illness, Pair, Plan, PlanItem, Prescription
+from .making import Making, at_clock, between
+from .stays import Course
+
+
+def plan_stay(course: Course) -> None:
+    """Plan the stay on admission: the goals of treatment, drug by drug what is given for what."""
+    making = course.making
+    at = course.admitted + 3 * DAY // 24
+    illness = course.illness(course.principal)
+    items = [_item(making, "goal", "goal", course.ward, (illness.id,), illness=name_of(illness.condition))]
+    running = [
+        order for order in making.active(at) if order.kind == "inpatient" and order.indication in course.acute and not order.prn
+    ]
+    for order in running[:4]:
+        items.append(
+            _item(
+                making, "drug_change", "give", course.ward + order.id, (order.id,), drug=drug_name(order.drug),
+                dose=dose_words(order.dose), frequency=frequency_words(order.frequency),
+                illness=name_of(course.illness(order.indication or illness.id).condition),
+            )  # fmt: skip
+        )
+    making.plans.append(Plan(making.new("pl"), "treatment", at, course.ward, tuple(items)))
+
+
+def plan_leaving(course: Course) -> None:
+    """Plan what comes after: changes of home drugs, warnings, teaching, then appointments and labs."""
+    making, at = course.making, course.leaves
+    illnesses = [course.illness(one) for one in course.acute]
+    before = [making.orders[one] for one in course.home]
+    after = [order for order in making.active(at) if order.kind != "inpatient"]
+    items = list(drug_changes(making, before, after, course.ward))
+    for illness in illnesses[:2]:
+        profile = condition_profiles()[illness.condition]
+        stream = making.stream("advice", course.ward, illness.id)
+        for kind, phrases, most in (("warning", profile.warning, 2), ("teaching", profile.teaching, 1)):
+            chosen = stream.shuffled(range(len(phrases.en)))[:most]
+            items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
+    for kind in ("activity", "diet"):
+        items.append(_item(making, kind, kind, course.ward, ()))
+    making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
+    _come_back(making, course.ward, at, illnesses, after)
+
+
+def plan_clinic(making: Making, encounter: str, at: Instant, illness: Illness, before: Sequence[Prescription]) -> None:
+    """Plan what follows a clinic visit."""
+    after = [order for order in making.active(at) if order.kind != "inpatient"]
+    items = list(drug_changes(making, before, after, encounter))
+    if items:
+        making.plans.append(Plan(making.new("pl"), "treatment", at, encounter, tuple(items)))
+    _come_back(making, encounter, at, [illness], after)
+
+
+def drug_changes(
+    making: Making, before: Sequence[Prescription], after: Sequence[Prescription], key: str
+) -> Iterable[PlanItem]:
+    """Tell each difference between two lists of home drugs."""
+    had = {order.drug: order for order in before}
+    has = {order.drug: order for order in after}
+    for order in after:
+        old = had.get(order.drug)
+        kind = "new" if old is None else "changed" if (old.dose, old.frequency) != (order.dose, order.frequency) else ""
+        if kind:
+            yield _item(
+                making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug),
+                dose=dose_words(order.dose), frequency=frequency_words(order.frequency),
+            )  # fmt: skip
+    for order in before:
+        if order.drug not in has:
+            yield _item(making, "drug_change", "stopped", key + order.id, (order.id,), drug=drug_name(order.drug))
+
+
+def _come_back(
+    making: Making, encounter: str, at: Instant, illnesses: Sequence[Illness], after: Sequence[Prescription]
+) -> None:
+    items: list[PlanItem] = []
+    seen: set[str] = set()
+    for illness in illnesses[:3]:
+        for follow in condition_profiles()[illness.condition].follow_up:
+            if follow.service in seen:
+                continue
+            seen.add(follow.service)
+            days = between(making.stream("back", encounter, follow.service), *follow.days)
+            due = at_clock(at + days * DAY, 9)
+            reason = (follow.reason.en, follow.reason.zh or follow.reason.en)
+            items.append(
+                _item(making, "appointment", "appointment", encounter + follow.service, (illness.id,), due=due,
+                      service=name_of(follow.service), n=(str(days), str(days)), reason=reason)
+            )  # fmt: skip
+            if follow.labs:
+                items.append(
+                    _item(making, "lab", "lab", encounter + follow.service, (illness.id,), due=due,
+                          n=(str(days), str(days)), labs=_lab_names(follow.labs))
+                )  # fmt: skip
+    if not seen:
+        days = between(making.stream("back", encounter), 10, 28)
+        words = rules().plans["check"][0]
+        items.append(
+            _item(making, "appointment", "appointment", encounter, (illnesses[0].id,), due=at_clock(at + days * DAY, 9),
+                  service=name_of("pediatrics" if making.age(at) < 18 else "primary_care"), n=(str(days), str(days)),
+                  reason=(words.en, words.zh))
+        )  # fmt: skip
+    making.plans.append(Plan(making.new("pl"), "followup", at, encounter, tuple(items)))
+
+
+def _item(
+    making: Making, kind: str, words: str, key: str, facts: tuple[str, ...], due: Instant | None = None,
+    **places: tuple[str, str],
+) -> PlanItem:  # fmt: skip
+    phrase: Words = making.stream("plan words", key, words).choice(rules().plans[words])
+    return PlanItem(kind, phrase.pair(**places), facts, due)  # type: ignore[arg-type] # kinds are ours
+
+
+def name_of(concept: str) -> tuple[str, str]:
+    """Return the names of a condition, finding or service inside a sentence, English and Chinese."""
+    known = conditions().get(concept) or findings().get(concept)
+    if known is None:
+        return concept.replace("_", " "), concept
+    english = known.name.en
+    if not english[:2].isupper():
+        english = english[0].lower() + english[1:]
+    return english, known.name.zh or known.name.en
+
+
+def drug_name(drug: str) -> tuple[str, str]:
+    """Return the names of a drug inside a sentence."""
+    name = drugs()[drug].name
+    return name.en.lower() if not name.en[:2].isupper() else name.en, name.zh or name.en
+
+
+def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
+    names = [panels()[one].name if one in panels() else labs()[one].name for one in ids if one in panels() or one in labs()]
+    return ", ".join(one.en for one in names), "、".join(one.zh or one.en for one in names)
+
+
+def dose_words(dose: str) -> tuple[str, str]:
+    """Return a dose in both languages."""
+    number, _, unit = dose.partition(" ")
+    return dose, f"{number} {rules().unit_words.get(unit, unit)}".strip()
+
+
+def frequency_words(frequency: str) -> tuple[str, str]:
+    """Return a frequency in both languages; where its Chinese is not known, the words as they stand."""
+    repeat = timing(frequency).get("repeat", {})
+    words = rules().frequency_words
+    if "count" in repeat:
+        return frequency, words["count"]
+    when = (repeat.get("when") or [""])[0]
+    if when in words:
+        return frequency, words[when]
+    if repeat.get("periodUnit") == "h":
+        return frequency, f"每{repeat['period']}小时一次"
+    key = f"{repeat.get('frequency')}/{repeat.get('period')}{repeat.get('periodUnit')}"
+    return frequency, words.get(key, frequency)
