@@ -19,6 +19,8 @@ BEGUN = tuple(sorted(words("grounded.begun")))
 STRONG = tuple(sorted(words("grounded.takes")))
 ALLERGIES = words("mentions.allergies")
 NOT_STATES = words("grounded.not_states")
+UNDER = tuple(sorted(words("grounded.under")))
+NOT_EATEN = tuple(sorted(words("grounded.not_eaten")))
 NOT_TAKING = words("grounded.not_taking")
 
 
@@ -92,12 +94,18 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     heads = " ".join(head for head, _, _ in sentence.row)
     text = f" {sentence.header} {heads} {document.text(_left(name, reading), name.token).lower()} "
     after = document.text(name.end, min(name.end + 3, sentence.end))
-    if after.startswith(("基础上", "治疗", "期间", "后", "控制", "维持")):
+    if after.startswith(UNDER) or _eaten(said):
         return True
     around = f" {document.text(sentence.start, sentence.end).lower()} "
     if any(word in around for word in NOT_TAKING):
         return False
     return any(word in text for word in TAKES)
+
+
+def _eaten(said: str) -> bool:
+    """Tell whether the words before a drug say that it is eaten ("吃格华止和亚莫利"), not that it should or was not."""
+    at = said.rfind("吃")
+    return at >= 0 and not any(word in said[max(0, at - 3) : at] for word in NOT_EATEN)
 
 
 def _left(name: MentionClaim, reading: Reading) -> int:

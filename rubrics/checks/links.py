@@ -10,6 +10,19 @@ from wardround.rubrics.reading.document import Ann, Sentence
 
 Spans = list[tuple[int, int]]
 WRAPPED = words("because.wrapped")
+CLOSING = words("because.closing")
+"""Causing words that end a clause of which an opening word ("由") begins the cause."""
+OPENING = words("because.opening")
+WITH = words("because.with")
+CONCERN = words("because.concern")
+FRONTED = words("because.fronted")
+TRAILING = words("because.trailing")
+COPULAS = words("because.copulas")
+TURN = words("because.turn")
+ONLY_THEN = words("because.only_then")
+NOT_BY = words("because.not_by")
+DENYING = words("because.denying")
+REJECTS = words("because.rejects")
 SUBJECTS = words("because.subjects")
 REJECTING = words("because.rejecting")
 """Two words that open what a reason rejects."""
@@ -25,9 +38,11 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
     for number, sentence in enumerate(document.sentences):
         scopes = reading.scopes[number]
         for ann in sentence.of("link"):
-            correcting = ann.kind == "not" and document.tokens[ann.start].raw in "不并"
+            correcting = ann.kind == "not" and document.tokens[ann.start].raw in REJECTS
             if (ann.kind in ("not", "pseudo") and not correcting) or scopes.conditional(ann.start):
                 continue
+            if scopes.asks(ann.start):
+                continue  # "您问布洛芬是否因肾病要停"
             if correcting or _denied(reading, sentence, ann):
                 pair = _corrected(reading, sentence, ann)
             else:
@@ -58,7 +73,8 @@ def _corrected(reading: Reading, sentence: Sentence, ann: Ann) -> tuple[Spans, S
     for at in range(min(ann.start, ann.end), sentence.end - 1):
         if f"{tokens[at].key} {tokens[at + 1].key}" in CORRECTING and at >= ann.start:
             begin = next(
-                (i for i in range(sentence.start, ann.start) if tokens[i].key in ("不", "并", "非")), ann.start
+                (i for i in range(sentence.start, ann.start) if tokens[i].key in DENYING and tokens[i].kind == "c"),
+                ann.start,
             )
             return [(sentence.start, max(begin, sentence.start + 1))], [(at + 2, sentence.end)]
     return None
@@ -83,7 +99,7 @@ def _accused(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
 def _effect_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     """As in "水肿是氨氯地平的副作用"."""
     tokens = reading.document.tokens
-    turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in "是为系"), None)
+    turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in COPULAS), None)
     return None if turn is None else ([(sentence.start, turn)], [(turn + 1, ann.start)])
 
 
@@ -98,15 +114,15 @@ def _cause_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tu
     """As in "the culprit for A is B", "B is the cause of A"; "B是A的原因"."""
     tokens = reading.document.tokens
     if tokens[ann.start].kind == "c":
-        if ann.end < sentence.end and tokens[ann.end].raw in "是为：:":
+        if ann.end < sentence.end and (tokens[ann.end].raw in COPULAS or tokens[ann.end].raw in "：:"):
             return [(sentence.start, ann.start)], [(ann.end + 1, sentence.end)]
-        turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw == "是"), None)
+        turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in COPULAS), None)
         return None if turn is None else ([(turn + 1, ann.start)], [(sentence.start, turn)])
     before = [tokens[i].key for i in range(max(sentence.start, ann.start - 5), ann.start)]
-    if set(before) & {"is", "was", "are", "as", "remains"}:
+    if set(before) & COPULAS:
         return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
     turn = next(
-        (i for i in range(ann.end, sentence.end) if tokens[i].key in ("is", "was", "remains", ":", "are")), None
+        (i for i in range(ann.end, sentence.end) if tokens[i].key in COPULAS - {"as"} or tokens[i].raw == ":"), None
     )
     return None if turn is None else ([(ann.end, turn)], [(turn + 1, sentence.end)])
 
@@ -116,17 +132,17 @@ def _denied(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     before = [tokens[i].key for i in range(max(sentence.start, ann.start - 2), ann.start)]
     wrapped = any(word in reading.document.text(ann.start, ann.end) for word in WRAPPED)
     if wrapped and any(
-        (tokens[i].key, tokens[i + 1].key) in (("不", "是"), ("并", "非"), ("非", "由"))
+        f"{tokens[i].key} {tokens[i + 1].key}" in NOT_BY
         for i in range(max(sentence.start, ann.start - 10), ann.start - 1)
     ):
         return True
-    if tokens[ann.start].raw == "才":  # "不是因为A才停B"
+    if tokens[ann.start].raw in ONLY_THEN:  # "不是因为A才停B"
         return any(
             f"{tokens[i].raw} {tokens[i + 1].raw}" in TURNED_DOWN
             for i in range(sentence.start, max(sentence.start, ann.start - 1))
         )
-    if any(key in ("not", "n't", "isn't", "不", "非", "无", "未") for key in before):
-        return "而" not in before
+    if any(key in DENYING for key in before):
+        return not TURN & set(before)
     return any(other.kind == "not" and other.start <= ann.start < other.end for other in sentence.of("link"))
 
 
@@ -159,9 +175,9 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
     opening = ann.start == start or (
         ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
     )
-    if opening and tokens[ann.start].key not in ("for", "from", "为", "系"):
+    if opening and tokens[ann.start].key not in TRAILING:
         end = _clause_end(reading, sentence, ann.start)
-        turn = next((i for i in range(ann.end, end) if tokens[i].raw == "而" and tokens[i].kind == "c"), None)
+        turn = next((i for i in range(ann.end, end) if tokens[i].raw in TURN), None)
         if turn is not None:
             return [(turn + 1, sentence.end)], [(ann.end, turn)]
         if not _follows_claim(reading, sentence, ann):
@@ -171,10 +187,10 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
             if end < sentence.end:
                 return [(end, sentence.end)], [(ann.end, end)]
     reasons = (ann.end, _reason_end(reading, sentence, ann))
-    turn = next((i for i in range(ann.end, reasons[1]) if tokens[i].raw == "而" and tokens[i].kind == "c"), None)
-    if turn is not None and tokens[ann.start].raw in "因由":
+    turn = next((i for i in range(ann.end, reasons[1]) if tokens[i].raw in TURN), None)
+    if turn is not None and tokens[ann.start].raw in FRONTED:
         return [(turn + 1, sentence.end)], [(ann.end, turn)]
-    after = [(reasons[1], sentence.end)] if tokens[ann.start].kind == "c" and tokens[ann.start].raw in "因由" else []
+    after = [(reasons[1], sentence.end)] if tokens[ann.start].raw in FRONTED else []
     if (
         after
         and ann.start - start <= 8
@@ -262,14 +278,12 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
     document = reading.document
     text = document.text(ann.start, ann.end)
     start = _clause_start(reading, sentence, ann.start)
-    if text[0] in "与和跟" and text[-1] in "关因" and ann.end - ann.start > 3:
+    if text[0] in WITH and text[-1] in CONCERN and ann.end - ann.start > 3:
         return [(sentence.start, ann.start)], [(ann.start + 1, ann.end - 2)]
-    if any(word in text for word in WRAPPED):
+    if any(word in text for word in WRAPPED) or (text in CLOSING and _closes(reading, sentence, ann, start)):
         if _attributive(reading, sentence, ann):
             return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
-        begin = next(
-            (i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in "与和由因是系乃"), start
-        )
+        begin = next((i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in OPENING), start)
         return [(sentence.start, begin), *_previous_if(reading, number, begin, sentence)], [(begin, ann.start)]
     claims = [(ann.end, sentence.end)]
     if start > sentence.start and document.tokens[ann.start].kind == "c" and ann.start > start:
@@ -280,6 +294,21 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
         if ann.start > start:
             claims.append((start, ann.start))
     return claims, reasons
+
+
+def _closes(reading: Reading, sentence: Sentence, ann: Ann, start: int) -> bool:
+    """Tell whether a causing word ends its clause after a word that opens the cause ("谵妄由尿潴留引起")."""
+    tokens, clause = reading.document.tokens, reading.document.clause
+    end = ann.end
+    while end < sentence.end and clause[end] == clause[ann.start]:
+        end += 1
+    ends = all(tokens[i].kind == "p" or tokens[i].raw in "的了" for i in range(ann.end, end))
+    return ends and any(tokens[i].raw in OPENING for i in range(start, ann.start))
+
+
+def _put_down(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans]:
+    """As in "I put the falls down to hyponatremia": the claim stands inside the words."""
+    return [(ann.start, ann.end)], [(ann.end, sentence.end)]
 
 
 def _previous_if(reading: Reading, number: int, begin: int, sentence: Sentence) -> Spans:
@@ -293,4 +322,5 @@ _READERS = {
     "effect_of": _effect_of,
     "accused": _accused,
     "cause_of": _cause_of,
+    "put_down": _put_down,
 }

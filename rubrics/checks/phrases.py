@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from wardround.patients import knowledge
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
 from wardround.rubrics.reading.annotate import State, implied_by
 from wardround.rubrics.reading.cues import words as word_list
@@ -151,10 +152,19 @@ def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int,
         return True
     tokens = reading.document.tokens
     there = {word_of(tokens[i]) for start, end in spans for i in range(start, end)}
+    said = {one for name in reading.names if _inside(name.token, spans) for one in name.concepts}
+    there |= {word for word in words if word not in there and (one := _finding(word)) and one in said}
     hits = sum(word in there for word in words)
     if len(words) >= 4 and all("一" <= word[0] <= "鿿" for word in words):
         return hits * 2 >= len(words)
     return hits == len(words) if len(words) <= 2 else hits * 3 >= len(words) * 2
+
+
+@lru_cache(maxsize=4096)
+def _finding(word: str) -> str:
+    """Return the finding that a bare word names in a phrase ("fall"), "" without one."""
+    found = knowledge.lexicon().resolve(word, ("finding",))
+    return found.id if found is not None else ""
 
 
 def _inside(token: int, spans: list[tuple[int, int]]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from wardround.rubrics.limits import limits
 from wardround.rubrics.reading import Reading, StatusClaim
 from wardround.rubrics.reading.cues import words
+from wardround.rubrics.reading.panels import panels_of
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
@@ -58,6 +59,9 @@ def states_for(name: str, reading: Reading) -> list[StatusClaim]:
             found.append(
                 StatusClaim(trend.concept, trend.concepts, trend.direction, trend.flags, span, where, trend.sentence)
             )
+    if not found:  # "thyroid function is fine, TSH 2.0"
+        panels = panels_of(ids)
+        found += [s for s in reading.states if s.concept in panels and s.status == "normal"]
     if ids & TESTS:  # a marker that is not raised is negative
         found += [replace(s, status=AS_TEST[s.status]) for s in found if s.status in AS_TEST]
     return found

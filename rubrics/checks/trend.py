@@ -15,8 +15,8 @@ def judge(check: TrendCheck, reading: Reading, context: CheckContext) -> Verdict
     if (bad := unread(reading, context)) is not None:
         return bad
     claims = trends_for(check.concept, reading)
-    mine = [t for t in claims if t.direction == check.direction]
-    others = [t for t in claims if t.direction != check.direction]
+    mine = [t for t in claims if t.direction == check.direction or (t.slight and check.direction == "stable")]
+    others = [t for t in claims if t not in mine and not t.slight]
     if not mine:
         said = ", ".join(t.direction for t in claims) or "no movement"
         return verdict(

@@ -14,6 +14,9 @@ from .frames import Frame
 from .targets import DRUG_ACTS, Site
 
 CHOICE = words("choice")
+BEFORE_GERUND = words("acts.before_gerund")
+AFTER_GERUND = words("acts.after_gerund")
+NOT_NEEDED = tuple(sorted(words("acts.not_needed")))
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
@@ -196,39 +199,11 @@ class ActReader(Framed):
         return True
 
     def _gerund_advised(self, before: list[str], end: int) -> bool:
-        words = {
-            "recommend",
-            "suggest",
-            "advise",
-            "favor",
-            "favour",
-            "propose",
-            "keep",
-            "by",
-            "start",
-            "requires",
-            "needs",
-            "warrants",
-            "i'd",
-        }
-        if set(before[-4:]) & words:
+        """Tell whether a form in -ing is advised: "I recommend stopping", "I am referring", "stopping is warranted"."""
+        if set(before[-4:]) & BEFORE_GERUND:
             return True
         after = {self.document.tokens[i].key for i in range(end, min(self.sentence.end, end + 10))}
-        return bool(
-            after
-            & {
-                "recommended",
-                "advised",
-                "advisable",
-                "warranted",
-                "indicated",
-                "sensible",
-                "appropriate",
-                "needed",
-                "reasonable",
-                "prudent",
-            }
-        )
+        return bool(after & AFTER_GERUND)
 
     def _negated(self, site: Site) -> bool:
         ann = site.ann
@@ -253,20 +228,7 @@ class ActReader(Framed):
                 return True
         if not site.chinese and ann.kind != "avoid":
             after = self.document.text(ann.end, min(ann.end + 8, self.sentence.end)).lower()
-            return any(
-                word in after
-                for word in (
-                    "is not needed",
-                    "is not required",
-                    "is not necessary",
-                    "is unnecessary",
-                    "isn't needed",
-                    "not warranted",
-                    "not indicated",
-                    "not recommended",
-                    "is not advised",
-                )
-            )
+            return any(word in after for word in NOT_NEEDED)
         return False
 
     def _recommended(self, at: int) -> bool:

@@ -83,6 +83,13 @@ def concept_id(name: str, kinds: tuple[str, ...] | None = None) -> str:
 
 
 MEASURES = ("lab", "vital")
+COUNTS = {
+    "neutrophils_pct": "anc",
+    "lymphocytes_pct": "alc",
+    "monocytes_pct": "amc",
+    "eosinophils_pct": "aec",
+}
+"""Shares of white cells and their counts."""
 LEVELS = {"cyanocobalamin": "vitamin_b12", "folic_acid": "folate"}
 """Drugs whose blood level has a name of its own."""
 
@@ -162,6 +169,7 @@ def annotate(source: str) -> Document:
         kind = "time" if quantity.time else "quantity"
         anns.append(Ann(quantity.start, quantity.end, kind, kind, quantity))
     _as_levels(anns)
+    _as_counts(anns)
     anns.extend(_cues(document, _by_token(anns), covered, blocked))
     attach(document.sentences, anns)
     return document
@@ -322,6 +330,16 @@ def _as_levels(anns: list[Ann]) -> None:
             continue
         if knowledge.convert(Decimal(1), size.unit, labs[level].unit, level) is not None:
             ann.value = named((level,))
+
+
+def _as_counts(anns: list[Ann]) -> None:
+    """Read a cell named without saying so as its count where a count follows ("中性粒细胞0.21×10⁹/L")."""
+    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
+    for ann in anns:
+        count = COUNTS.get(ann.value.ids[0]) if ann.layer == "concept" else None
+        size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
+        if count is not None and size is not None and size.dimension == "count_concentration":
+            ann.value = named((count, *ann.value.ids))
 
 
 def _state_anns(document: Document) -> list[Ann]:

@@ -101,6 +101,8 @@ class TrendClaim:
     end: Measured | None
     span: Span
     sentence: int
+    slight: bool = False
+    """Told by numbers alone that hardly differ: as good as stable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,31 +6,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .annotate import named
+from .carried import DOSE_DIMENSIONS, Carried
 from .claims import Flags, Measured
 from .cues import words
 from .document import Ann, Document, Sentence
 from .fitting import fits, home_unit, ids_of, level_of
 from .quantities import Quantity
-from .roles import FILLER, Roles
+from .roles import FILLER
 from .scope import Scopes
 from .series import ordered
 
 CONNECTORS = words("measure.connectors")
-DOSE_DIMENSIONS = words("measure.dose_dimensions")
 SHARED_NOT = DOSE_DIMENSIONS | {"score"}
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
 FOLLOWING = words("measure.following")
-LEFT_OVER = frozenset(("residual", "残"))
+LEFT_OVER = words("measure.left_over")
 UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
+UNSHARED = frozenset(("mass", "volume", "activity"))
+"""Dimensions of doses, whose unit a number before them does not take over."""
+LABELS = words("measure.labels")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
 
 
-class Binder(Roles):
+class Binder(Carried):
     """Reads the numbers of one sentence."""
 
     def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes) -> None:
@@ -101,6 +104,7 @@ class Binder(Roles):
             elif quantity.unit == "mL" and self.document.text(max(0, ann.start - 3), ann.start) == "每小时":
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
             owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
+            owner = owner or self._moved(ann, quantity, index)
             owner = owner or (carried if line and not self.owners else self._pointed(carried, ann, quantity))
             claim = self._claim(ann, quantity, owner)
             if claim is not None:
@@ -119,30 +123,7 @@ class Binder(Roles):
                 out[index] = replace(claim, role="bound", comparator=side)
         return out
 
-    def _criterion(self, token: int) -> bool:
-        return any(m.kind == "criterion" and 0 <= token - m.end <= 2 for m in self.scopes.mods)
-
     # -- whose number -------------------------------------------------------------------------------------------
-
-    def _carry(self, carried: Ann | None, quantity: Quantity, index: int) -> Ann | None:
-        """A sentence that opens with the number of the concept named just before ("Today 5.6 mmol/L.")."""
-        if carried is None or self.owners or index or quantity.unit is None:
-            return None
-        return (
-            carried
-            if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS
-            else None
-        )
-
-    def _pointed(self, carried: Ann | None, ann: Ann, quantity: Quantity) -> Ann | None:
-        """As in "Since that's below our cut-off of 30, her eGFR …": a bound whose concept is named after or before."""
-        if quantity.shape != "one" or not (self._criterion(ann.start) and self._comparator(ann)):
-            return None
-        after = {o.value.ids for o in self.owners if o.layer == "concept" and o.start >= ann.end}
-        if any(o.end <= ann.start for o in self.owners) or len(after) > 1:
-            return None
-        owner = next((o for o in self.owners if o.start >= ann.end), carried)
-        return owner if owner is not None and any(fits(one, quantity.unit) for one in ids_of(owner)) else None
 
     def _of_body(self, ann: Ann, quantity: Quantity) -> bool:
         """As in "left atrium 4.8 cm", "a 2.3 cm nodule", "residual 420 mL": the size of a part or of a lesion."""
@@ -196,7 +177,7 @@ class Binder(Roles):
                 close = following.start - here.end <= 7 and not any(
                     self.document.tokens[i].raw in ")）;；。" for i in range(here.end, following.start)
                 )
-                if close and not blocked and following.value.dimension not in ("mass", "volume"):
+                if close and not blocked and following.value.dimension not in UNSHARED:
                     units[index] = units[index + 1]
         for index in range(1, len(units)):
             if units[index] is None and units[index - 1] is not None:
@@ -277,14 +258,16 @@ class Binder(Roles):
         begin = max(owner.end, previous.end if previous is not None else 0)
         if ann.start - begin > REACH:
             return False
-        if previous is not None and previous.start >= owner.end and self._labelled(ann):
+        if previous is not None and previous.start >= owner.end and self._labelled(ann, owner.end):
             return False
         return not self._act_between(owner, ann, begin)
 
-    def _labelled(self, ann: Ann) -> bool:
+    def _labelled(self, ann: Ann, owner_end: int) -> bool:
         """Tell whether a word of its own stands right before a number: the label of something unknown here."""
         at = ann.start - 1
         token = self.document.tokens[at]
+        if token.key == "of" and at > owner_end and self.document.tokens[at - 1].key in LABELS:
+            return True  # "92% on 2 L with a rate of 22"
         if token.kind not in "wc" or token.key in CONNECTORS or token.key in ARROWS or token.key in FILLER:
             return False
         covered = any(

@@ -87,6 +87,7 @@ def read_quantities(tokens: list[Token], blocked: list[bool]) -> list[Quantity]:
     at = 0
     while at < len(tokens):
         part = at > 0 and tokens[at].glued and tokens[at - 1].kind == "w" and not blocked[at - 1]  # "x1", "q12", "T2"
+        part = part or (at > 1 and tokens[at - 1].raw == "×" and tokens[at - 2].kind == "c")  # "血培养×2"
         quantity = None if blocked[at] or part else _read(tokens, at, blocked)
         if quantity is None:
             at += 1

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+from wardround.patients import knowledge
+
 from .acts import ActReader
-from .annotate import annotate
+from .annotate import annotate, named
 from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
 from .cues import words
 from .document import Ann, Document, Sentence
@@ -21,6 +23,7 @@ from .trends import trends_of
 from .vertical import dated_line, labelled, run_down
 
 YES = words("reading.yes")
+LEVEL = words("reading.level")
 PASSIVE = words("reading.subject_verbs")
 MAX_CHARACTERS = 20_000
 """A longer answer is not read: every check of it is unreadable, and says so."""
@@ -42,6 +45,7 @@ class Reading:
         drug: Ann | None = None
         self._down = -1
         for number, sentence in enumerate(self.document.sentences):
+            self._name_level(sentence, drug)
             scopes = Scopes(self.document, sentence)
             self.scopes.append(scopes)
             self._read(number, sentence, scopes, measure, drug)
@@ -74,6 +78,26 @@ class Reading:
             earlier = [a for a in self._acts if a.sentence == number - 1 and not a.advised and a.targets]
             acts = [replace(act, advised=True) for act in earlier]  # "You ask whether … . Yes, today."
         self._acts.extend(acts)
+
+    def _name_level(self, sentence: Sentence, drug: Ann | None) -> None:
+        """Read "the level" of a sentence that names no measurement as the blood level of the drug named before."""
+        if drug is None or any(Binder._owns(ann) for ann in sentence.anns):
+            return
+        tokens = self.document.tokens
+        at = next((i for i in range(sentence.start, sentence.end) if tokens[i].key in LEVEL), None)
+        named_one = next((a for a in sentence.of("concept") if a.value.ids[0] == "drug_level"), None)
+        own = next((a for a in sentence.of("concept") if a.value.drug), None)
+        place = named_one or (Ann(at, at + 1, "concept", "concept") if at is not None else None)
+        if place is None or own is not None:
+            return
+        level = next((lab for one in drug.value.ids if (lab := f"{one}_level") in knowledge.labs()), None)
+        if level is None:
+            return
+        place.value = named((level,))
+        if place is not named_one:
+            sentence.anns.append(place)
+            sentence.anns.sort(key=lambda ann: (ann.start, -ann.end, ann.layer, ann.kind))
+            sentence.starts = [ann.start for ann in sentence.anns]
 
     def _topic(self, number: int, sentence: Sentence) -> Ann | None:
         """Return the drug that a bare act after it is about: the sentence's subject, the last acted on or named."""

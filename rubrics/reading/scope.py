@@ -197,6 +197,10 @@ class Scopes:
                 return True
         return False
 
+    def asks(self, start: int) -> bool:
+        """Tell whether a place is only asked about, or what the answer says it was asked."""
+        return self.sentence.question or self._asked(start, start)
+
     def _asked(self, start: int, end: int) -> bool:
         return any(mod.kind == "ask" and mod.end <= start and self._ask_reaches(mod, start) for mod in self.mods)
 

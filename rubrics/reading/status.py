@@ -12,6 +12,7 @@ from .claims import Measured, StatusClaim
 from .cues import words
 from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
+from .panels import is_panel, stated_ids
 from .scope import Scopes
 
 STATUSES = frozenset(
@@ -40,6 +41,7 @@ UNFINISHED = tuple(sorted(words("status.unfinished")))
 LOW_WHEN_MISSED = words("status.low_when_missed")
 OPPOSITES = {"high": "low", "low": "high"}
 PREFIXES = {"high": frozenset(("hyper",)), "low": frozenset(("hypo",))}
+DOSED_BY = words("status.dosed_by")
 ELIDING = words("status.eliding")
 CHOICE = words("choice")
 MOVES = frozenset(("rising", "falling", "stable"))
@@ -59,7 +61,7 @@ class StateReader:
         self.sentence = sentence
         self.scopes = scopes
         self.carried = carried
-        self.owners = [ann for ann in sentence.anns if Binder._owns(ann)]
+        self.owners = [ann for ann in sentence.anns if Binder._owns(ann) or is_panel(ann)]
         self.values: list[Measured] = []
         self.named = [ann for ann in self.owners if ann.layer == "concept"]
 
@@ -75,7 +77,7 @@ class StateReader:
             elif ann.layer == "state" and (self._dates_a_number(ann) or self._doses(ann)):
                 continue
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
-                kinds = settled(ann, ids_of(owner), values)
+                kinds = settled(ann, stated_ids(owner), values)
                 if kinds and kinds[0] == ann.kind:
                     claims.extend(self._collective(ann, owner))
                 claims.extend(self._claim(ann, owner, kind) for kind in kinds)
@@ -138,15 +140,24 @@ class StateReader:
             flags = replace(flags, now=False)
         if (kind in MOVES and self._aimed_at(ann)) or self._supposed(ann):
             flags = replace(flags, hypothetical=True)
-        ids = ids_of(owner)
+        ids = stated_ids(owner)
         return StatusClaim(ids[0], ids, kind, flags, self.document.span(ann.start, ann.end), ann.start, self.number)
 
     def _doses(self, ann: Ann) -> bool:
-        """As in "降低二甲双胍的剂量": the word is what to do with a drug, no state."""
-        chinese = self.document.tokens[ann.start].kind == "c"
-        following = self.sentence.within(ann.end, ann.end + 12, "concept")
-        clause = self.document.clause
-        return chinese and any(
+        """As in "降低二甲双胍的剂量", "no change to levothyroxine": what to do with a drug, no state."""
+        tokens, clause = self.document.tokens, self.document.clause
+        following = list(self.sentence.within(ann.end, ann.end + 12, "concept"))
+        if tokens[ann.start].kind != "c":
+            first = following[0] if following else None
+            return (
+                first is not None
+                and first.value.drug
+                and not first.value.measurable
+                and first.start - ann.end <= 3
+                and ann.end < first.start
+                and tokens[ann.end].key in DOSED_BY
+            )
+        return any(
             c.value.drug and not c.value.measurable and c.start <= ann.end + 1 and clause[c.start] == clause[ann.start]
             for c in following
         )
@@ -222,7 +233,9 @@ class StateReader:
         near = {tokens[i].key for i in range(max(self.sentence.start, ann.start - 2), ann.start + 1)}
         if not near & {"all", "both", "均", "皆", "都"}:
             return []
-        others = [o for o in self.owners if o.end <= ann.start and o is not owner and o.layer == "concept"]
+        others = [
+            o for o in self.owners if o.end <= ann.start and o is not owner and o.layer == "concept" and not is_panel(o)
+        ]
         if "both" in near:
             others = others[-1:]
         flags = self.scopes.flags(ann.start, ann.end)

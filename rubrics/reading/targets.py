@@ -11,6 +11,7 @@ from .document import Ann, Document, Sentence
 from .scope import Scopes
 
 DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))
+NO_DRUG = words("acts.no_drug")
 DOSE_SIZES = words("measure.dose_dimensions")
 REACH_AFTER = 7
 REACH_BEFORE = 9
@@ -47,7 +48,8 @@ class Targets:
         self.targets = [ann for ann in sentence.anns if ann.layer == "concept"]
         self.drugs = [ann for ann in self.targets if ann.value.drug]
 
-    def _fit(self, ann: Ann, act: str) -> bool:
+    def _fit(self, ann: Ann, act: str, *, plain: bool = False) -> bool:
+        """Tell whether a concept may be the target of an act; `plain`: the act's word orders no drugs ("抽", "做")."""
         value: Named = ann.value
         if act in DRUG_ACTS:
             return (
@@ -57,7 +59,7 @@ class Targets:
             )
         if act == "refer":
             return "service" in value.kinds
-        return True
+        return not (act == "order" and plain and value.drug and not value.measurable)
 
     def _next_act(self, ann: Ann) -> int:
         """Return where the next act word begins that may take its own target."""
@@ -72,7 +74,10 @@ class Targets:
             return []
         tokens, _clause = self.document.tokens, self.document.clause
         limit = self._next_act(ann)
-        candidates = [t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind)]
+        plain = site.text in NO_DRUG
+        candidates = [
+            t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind, plain=plain)
+        ]
         if not candidates:
             return []
         first = candidates[0]
@@ -158,11 +163,20 @@ class Targets:
                 and self.document.text(other.start, other.end).lower() not in BACKWARD
             ):
                 begin = max(begin, other.end)
-        candidates = [t for t in self.targets if t.end <= ann.start and t.start >= begin and self._fit(t, ann.kind)]
+        plain = site.text in NO_DRUG
+        candidates = [
+            t for t in self.targets if t.end <= ann.start and t.start >= begin and self._fit(t, ann.kind, plain=plain)
+        ]
         if not candidates:
             return []
         last = candidates[-1]
         if ann.start - last.end > REACH_BEFORE:
+            return []
+        if (
+            site.chinese
+            and self._own_object(site)
+            and self.document.clause[last.start] != self.document.clause[ann.start]
+        ):
             return []
         gap = [tokens[i].raw for i in range(last.end, ann.start)]
         label = (
@@ -186,6 +200,17 @@ class Targets:
             else:
                 break
         return found
+
+    def _own_object(self, site: Site) -> bool:
+        """Tell whether unknown words follow an act in its clause: its object ("…，先上酚苄明")."""
+        ann, clause, tokens = site.ann, self.document.clause, self.document.tokens
+        if ann.kind not in ("start", "order", "refer"):
+            return False
+        end = ann.end
+        while end < self.sentence.end and clause[end] == clause[ann.start]:
+            end += 1
+        known = {i for a in self.sentence.within(ann.end, end) for i in range(a.start, a.end)}
+        return sum(tokens[i].kind in "cw" and i not in known for i in range(ann.end, end)) >= 2
 
     def _anaphor(self, site: Site) -> list[Ann]:
         """As in "Stop it": the drug last named."""

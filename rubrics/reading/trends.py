@@ -15,6 +15,10 @@ from .status import MOVES
 SPANNING = words("status.spanning")
 FLAT = 3
 """Percent by which a series may move and still count as stable."""
+SLIGHT = 6
+"""Percent by which numbers without a word of movement may differ and be called stable as well."""
+TIGHT = words("trends.tight")
+"""Concepts of which a few percent are much (sodium, pH)."""
 
 
 def trends_of(document: Document, measured: list[Measured], statuses: list[StatusClaim]) -> list[TrendClaim]:
@@ -57,7 +61,14 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
         if moved and moved not in words:
             trends.append(
                 TrendClaim(
-                    claim.concept, claim.concepts, moved, ends[1].flags, *ends, _cover(document, *ends), claim.sentence
+                    claim.concept,
+                    claim.concepts,
+                    moved,
+                    ends[1].flags,
+                    *ends,
+                    _cover(document, *ends),
+                    claim.sentence,
+                    slight=_slight(*ends),
                 )
             )
     trends.extend(_across(document, measured, {t.concept for t in trends}))
@@ -82,8 +93,21 @@ def _across(document: Document, measured: list[Measured], known: set[str]) -> li
         start, end = (claim, before) if claim.old and not before.old else (before, claim)
         if moved := direction(start, end):
             span = _cover(document, start, end)
-            found.append(TrendClaim(claim.concept, claim.concepts, moved, end.flags, start, end, span, claim.sentence))
+            slight = _slight(start, end)
+            found.append(
+                TrendClaim(
+                    claim.concept, claim.concepts, moved, end.flags, start, end, span, claim.sentence, slight=slight
+                )
+            )
     return found
+
+
+def _slight(start: Measured, end: Measured) -> bool:
+    """Tell whether two values differ so little that they may be called stable."""
+    first, last = start.values[0], end.values[0]
+    if start.unit != end.unit or end.concept in TIGHT:
+        return False
+    return abs(last - first) * 100 <= abs(first) * SLIGHT
 
 
 def direction(start: Measured, end: Measured) -> str:

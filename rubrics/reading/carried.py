@@ -1,0 +1,70 @@
+"""Numbers whose concept is not named beside them: it stood a sentence before, or a finding implies it."""
+
+from __future__ import annotations
+
+from .annotate import implied_by, named
+from .cues import words
+from .document import Ann
+from .fitting import fits, ids_of
+from .quantities import Quantity
+from .roles import Roles
+
+DOSE_DIMENSIONS = words("measure.dose_dimensions")
+POINTING = words("measure.pointing")
+
+
+class Carried(Roles):
+    """Finds the concept of a number that names none."""
+
+    def _carry(self, carried: Ann | None, quantity: Quantity, index: int) -> Ann | None:
+        """A sentence that opens with the number of the concept named just before ("Today 5.6 mmol/L.")."""
+        if carried is None or self.owners or index:
+            return None
+        if quantity.unit is None and not self._pronoun_before(self.quantities[0]):
+            return None
+        return (
+            carried
+            if any(fits(one, quantity.unit) for one in ids_of(carried)) and quantity.dimension not in DOSE_DIMENSIONS
+            else None
+        )
+
+    def _pointed(self, carried: Ann | None, ann: Ann, quantity: Quantity) -> Ann | None:
+        """As in "Since that's below our cut-off of 30, her eGFR …": a bound whose concept is named after or before."""
+        if quantity.shape != "one" or not self._comparator(ann):
+            return None
+        criterion = self._criterion(ann.start) or any(
+            m.kind == "criterion" and 0 <= m.start - ann.end <= 1 for m in self.scopes.mods
+        )
+        if not criterion and not self._pronoun_before(ann):
+            return None
+        after = {o.value.ids for o in self.owners if o.layer == "concept" and o.start >= ann.end}
+        if any(o.end <= ann.start for o in self.owners) or len(after) > 1:
+            return None
+        owner = next((o for o in self.owners if o.start >= ann.end), carried)
+        return owner if owner is not None and any(fits(one, quantity.unit) for one in ids_of(owner)) else None
+
+    def _moved(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
+        """As in "胖了4公斤，从68到72", "gained weight: 68 kg to 72 kg": the ends of a movement that a finding names."""
+        found = [
+            (a, state)
+            for a in self.sentence.within(self.sentence.start, ann.start, "concept")
+            if (state := implied_by(a.value.ids)) is not None and state.status in ("rising", "falling")
+        ]
+        if not found or self.owners:
+            return None
+        finding, state = found[-1]
+        later = [q for q in self.quantities if q.start >= finding.end]
+        fitting = quantity.unit if quantity.unit is not None else later[-1].value.unit or later[0].value.unit
+        if len(later) < 2 or fitting is None or not fits(state.concept, fitting):
+            return None
+        if len(later) == 3 and ann is later[0]:
+            return None  # by how much
+        return Ann(finding.start, finding.end, "concept", "concept", named((state.concept,)))
+
+    def _pronoun_before(self, ann: Ann) -> bool:
+        """Tell whether the sentence opens on what the one before was about ("This clears the 50 …")."""
+        first = range(self.sentence.start, min(self.sentence.start + 3, ann.start))
+        return any(self.document.tokens[i].key in POINTING for i in first)
+
+    def _criterion(self, token: int) -> bool:
+        return any(m.kind == "criterion" and 0 <= token - m.end <= 2 for m in self.scopes.mods)
