@@ -14,6 +14,7 @@ from .generation import rules
 from .life import Illness, Stay
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import Desk
+from .physiology_stay import stay_shifts
 from .workup import plain_name
 
 
@@ -96,6 +97,10 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
         admitted if inpatient else arrival, leaves, inpatient, acute=[illness.id], first_result=len(making.results),
         home=tuple(order.id for order in making.active(arrival) if order.kind != "inpatient"),
     )  # fmt: skip
+    if inpatient:
+        bed = making.stream("bed", ward)
+        for shift in stay_shifts(illness.id, illness.severity, making.age(arrival), arrival, bed):
+            making.body.add(shift)
     _fate(course)
     _companions(course)
     return course
