@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Iterator
 from functools import cache
-from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -18,6 +11,8 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from wardround.patients.caching import CACHE_VARIABLE as CACHE_VARIABLE
+from wardround.patients.caching import cached_store, fingerprint
 from wardround.patients.dialogue import interview_problems
 from wardround.patients.errors import DataError
 from wardround.patients.store import ChartStore
@@ -27,9 +22,6 @@ from wardround.patients.ward.build import LICENCE, build_patient
 from wardround.patients.ward.record import Catalog, WardPatient
 
 Form = TypeVar("Form", bound=BaseModel)
-
-CACHE_VARIABLE = "WARDROUND_CACHE"
-"""Environment variable that names another cache folder."""
 
 
 def ward_patients() -> tuple[WardPatient, ...]:
@@ -61,22 +53,9 @@ def open_ward() -> ChartStore:
     Raises:
         DataError: A ward file is faulty.
     """
-    name = f"ward-{_fingerprint()}.sqlite"
-    for folder in _folders():
-        path = folder / name
-        try:
-            return ChartStore.open(path)
-        except DataError:
-            # Not there yet, or damaged: both are cured by building it.
-            pass
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)  # the name is ours: what lies there damaged is nobody's work
-            build_ward(path)
-        except OSError:
-            continue
-        return ChartStore.open(path)
-    raise DataError(f"no folder to keep the ward's charts in; set `{CACHE_VARIABLE}` to one that can be written")
+    part = files("wardround.patients")
+    mark = fingerprint((part / "ward" / "data", part, part / "data", part / "ward"))
+    return cached_store(f"ward-{mark}.sqlite", build_ward)
 
 
 def build_ward(path: Path) -> str:
@@ -111,41 +90,3 @@ def _read(file: Traversable, form: type[Form]) -> Form:
 def _data() -> list[Traversable]:
     folder = files("wardround.patients.ward") / "data"
     return sorted((file for file in folder.iterdir() if file.name.endswith(".json")), key=lambda file: file.name)
-
-
-def _fingerprint() -> str:
-    """Return a hash of everything that decides the store's bytes: the ward's files and the code that packs them."""
-    digest = blake2b(digest_size=12)
-    for file in (*_data(), *_code()):
-        content = file.read_bytes()
-        digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
-
-
-def _code() -> Iterator[Traversable]:
-    part = files("wardround.patients")
-    for folder in (part, part / "data", part / "ward"):
-        yield from sorted((file for file in folder.iterdir() if _decides(file)), key=lambda file: file.name)
-
-
-def _decides(file: Traversable) -> bool:
-    return file.is_file() and file.name.endswith((".py", ".json", ".gz"))
-
-
-def _folders() -> Iterator[Path]:
-    """Yield the folders to try: the user's cache, then a new folder that goes with this process."""
-    yield _cache_folder()
-    own = Path(tempfile.mkdtemp(prefix="wardround-"))
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
-    yield own
-
-
-def _cache_folder() -> Path:
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "wardround"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "wardround"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wardround"
