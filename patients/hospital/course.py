@@ -220,14 +220,21 @@ def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     illness = course.illness(course.principal)
     for line in rules().supportive:
         desk.treat(illness, line, "inpatient", at + 20 * MINUTE, "inpatient", course.ward)
-    if course.icu is not None:
-        tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
-        begun = treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE)
-        fresh = [order for order in begun if order.start >= course.icu_from and order not in started]
-        for order in fresh:
-            line = _line(course, order)
-            if order.stop is None and line is not None and "inpatient" not in line.phase:
-                desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
+    if course.icu is not None and course.icu_from < course.admitted + HOUR:
+        _enter_icu(course)
+
+
+def _enter_icu(course: Course) -> None:
+    """Move to intensive care and start what is given only there."""
+    making, desk = course.making, course.desk
+    assert course.icu is not None
+    tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
+    for order in treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE):
+        line = _line(course, order)
+        if order.start >= course.icu_from and order.stop is None and line is not None and "inpatient" not in line.phase:
+            desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
+    if not course.dies:
+        tell(making, course.icu_to, course.ward, "icu_out", (course.principal,))
 
 
 def _line(course: Course, order: Prescription) -> Treatment | None:
@@ -246,7 +253,8 @@ def _close_ed(course: Course, order: Prescription, at: Instant) -> None:
 def days(course: Course) -> None:
     """Live through the stay: morning labs, the round, vital signs in between."""
     making = course.making
-    at = course.admitted + HOUR
+    if course.icu is not None and course.admitted + HOUR <= course.icu_from < at_clock(course.admitted + DAY, 5, 30):
+        _enter_icu(course)
     _vitals(course, course.admitted + 3 * HOUR, at_clock(course.admitted, 23, 59))
     morning = at_clock(course.admitted + DAY, 5, 30)
     number = 0
@@ -258,6 +266,8 @@ def days(course: Course) -> None:
         round_at = at_clock(morning, 9, between(making.stream("round", course.ward, number), 0, 40))
         if round_at < course.leaves - HOUR:
             _round(course, round_at, number)
+        if course.icu is not None and morning <= course.icu_from < morning + DAY:
+            _enter_icu(course)
         _vitals(course, morning + 30 * MINUTE, min(morning + DAY, course.leaves))
         morning += DAY
 
@@ -397,7 +407,7 @@ def _vitals(course: Course, begin: Instant, end: Instant) -> None:
 def leave(course: Course) -> None:
     """End what the hospital gave, take home drugs up again, and send the patient home with what they need."""
     making, desk = course.making, course.desk
-    at = course.leaves
+    course.leaves = at = desk.now(course.leaves)
     why = rules().reasons["died" if course.dies else "discharged" if course.inpatient else "left_ed"].pair()
     ending = [order for order in making.active(at) if order.kind == "inpatient" or course.dies]
     going_on = {order.drug: order for order in ending}

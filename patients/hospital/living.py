@@ -131,7 +131,19 @@ def _clinic_reason(making: Making, slot: Slot) -> Coming | None:
     return what_comes(making, slot.day, "clinic", [])
 
 
+def _cut(making: Making, died: Instant) -> None:
+    """Take out what would have come after death; what was there unknown is known with it."""
+    for illness in list(making.illnesses.values()):
+        if illness.onset >= died:
+            del making.illnesses[illness.id]
+        elif illness.known_at > died:
+            making.change(illness, known_at=died)
+    making.vaccines = [one for one in making.vaccines if one.at < died]
+
+
 def _written(making: Making) -> Life:
+    if making.died is not None:
+        _cut(making, making.died)
     person = making.person if making.died is None else replace(making.person, died=making.died)
     return Life(
         patient_id=patient_id(making.seed, making.index),

@@ -94,6 +94,7 @@ class Desk:
 
     def __init__(self, making: Making) -> None:
         self._making = making
+        self._clock: Instant = 0
 
     def treat(
         self, illness: Illness, line: Treatment, phase: Phase, at: Instant, kind: Kind, encounter: str | None,
@@ -106,6 +107,7 @@ class Desk:
         """
         if not self.wanted(illness, line, at):
             return None
+        at = self.now(at)
         making = self._making
         able = [drug for drug in line.any_of if drug in drug_profiles()]
         if not able:
@@ -131,6 +133,11 @@ class Desk:
             stop = at + DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
+
+    def now(self, at: Instant) -> Instant:
+        """Return an instant no earlier than the last order: decisions are made one after the other."""
+        self._clock = max(at, self._clock)
+        return self._clock
 
     def wanted(self, illness: Illness, line: Treatment, at: Instant) -> bool:
         """Tell whether a line is for this patient: severity, odds, what it needs and what forbids it."""
@@ -184,6 +191,7 @@ class Desk:
     ) -> Prescription:  # fmt: skip
         """Write an order and let the drug act from then on."""
         making = self._making
+        at = self.now(at)
         once = choice.frequency.casefold() in rules().once
         if once:
             stop = at + HOUR
@@ -253,6 +261,7 @@ class Desk:
             Orders that ended or changed.
         """
         making = self._making
+        at = self.now(at)
         changed = []
         for order in orders:
             now = making.orders[order.id]
