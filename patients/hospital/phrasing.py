@@ -24,7 +24,7 @@ from .record import Sentence
 Part: TypeAlias = "str | Place | Choice"
 Phrase: TypeAlias = "tuple[Part, ...]"
 _T = TypeVar("_T")
-_TOKEN = re.compile(r"[\[\]|]|\{[a-z_A-Z]+\}|[^\[\]|{}]+")
+_TOKEN = re.compile(r"[\[\]|]|\{[a-z_A-Z0-9]+\}|[^\[\]|{}]+")
 _SPACES = re.compile(r" {2,}")
 _BEFORE = re.compile(r" +(?=[,.;:!?)])")
 _STOPS = re.compile(r"([.;,:])(?:\s*[.;,])+")
@@ -49,32 +49,32 @@ def compile_phrase(text: str) -> Phrase:
     Raises:
         DataError: brackets that do not match, or braces that hold no name.
     """
-    tokens = _TOKEN.findall(text)
-    if "".join(tokens) != text:
+    marks = _TOKEN.findall(text)
+    if "".join(marks) != text:
         raise DataError(f"notes: `{text}`: places are written `{{name}}`; braces stand for nothing else")
-    phrase, at = _alternatives(tokens, 0, text)
-    if at != len(tokens) or len(phrase) != 1:
+    phrase, at = _alternatives(marks, 0, text)
+    if at != len(marks) or len(phrase) != 1:
         raise DataError(f"notes: `{text}`: brackets do not match")
     return phrase[0]
 
 
-def _alternatives(tokens: Sequence[str], at: int, text: str) -> tuple[Choice, int]:
+def _alternatives(marks: Sequence[str], at: int, text: str) -> tuple[Choice, int]:
     options: list[Phrase] = []
     parts: list[Part] = []
-    while at < len(tokens):
-        token = tokens[at]
-        if token == "[":
-            inner, at = _alternatives(tokens, at + 1, text)
-            if at >= len(tokens) or tokens[at] != "]":
+    while at < len(marks):
+        mark = marks[at]
+        if mark == "[":
+            inner, at = _alternatives(marks, at + 1, text)
+            if at >= len(marks) or marks[at] != "]":
                 raise DataError(f"notes: `{text}`: a bracket is not closed")
             parts.append(inner)
-        elif token == "]":
+        elif mark == "]":
             break
-        elif token == "|":
+        elif mark == "|":
             options.append(tuple(parts))
             parts = []
         else:
-            parts.append(Place(token[1:-1]) if token[0] == "{" else token)
+            parts.append(Place(mark[1:-1]) if mark[0] == "{" else mark)
         at += 1
     options.append(tuple(parts))
     return Choice(options), at
@@ -233,7 +233,9 @@ def listed(items: Sequence[str], word: str = "and", *, oxford: bool = True) -> s
     return ", ".join(items[:-1]) + (", " if oxford else " ") + f"{word} {items[-1]}"
 
 
-_VOWEL = re.compile(r"(?:[ai]|e(?!u)|o(?!ne)|u(?!ni[^nm]|s[eiu]|ri|re|t[ei])|8|11\b|18\b|hour|hono|heir)", re.IGNORECASE)
+_VOWEL = re.compile(
+    r"(?:[ai]|e(?!u)|o(?!ne)|u(?!ni[^nm]|s[eiu]|ri|re|t[ei])|8|11\b|18\b|hour|hono|heir)", re.IGNORECASE
+)
 _LETTERS = re.compile(r"[A-Z]{2,}")
 
 

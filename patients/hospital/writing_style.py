@@ -23,7 +23,6 @@ class Style:
     headers: str
     """Table of headers."""
     upper: bool
-    colon: bool
     dates: str
     """long (14 Mar 2024), iso, us (03/14/2024), words (March 14, 2024)."""
     oxford: bool
@@ -45,9 +44,9 @@ class Style:
     """Before the family name: "Mr. Lee", or "" for "the patient"."""
 
     def header(self, slug: Slug, words: str | None = None) -> str:
-        """Return a header as this author writes it."""
+        """Return a header as this author writes it, without a colon."""
         text = words or table(self.headers)[slug]
-        return (text.upper() if self.upper else text) + (":" if self.colon else "")
+        return text.upper() if self.upper else text
 
     def mark(self, number: int) -> str:
         """Return what stands before line `number` (from 1) of a list."""
@@ -65,7 +64,6 @@ def draw_style(seed: int, index: int, author: str) -> Style:
         register=register,
         headers="header_short" if short else stream.choice(_HEADERS[:3]),
         upper=stream.chance(2, 5),
-        colon=stream.chance(3, 4),
         dates=stream.choice(("long", "iso", "us", "words")),
         oxford=stream.chance(1, 2),
         bullets=stream.choice(("dash", "number", "none", "star", "number")),

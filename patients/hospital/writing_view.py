@@ -10,11 +10,25 @@ from typing import Protocol, TypeVar
 
 from wardround.patients.times import Instant, parse_instant
 
-from .life import Adherence, CourseEvent, Culture, Function, Illness, Life, Plan, Prescription, Result, Sign, Stay, Study
+from .life import (
+    Adherence,
+    CourseEvent,
+    Culture,
+    Function,
+    Illness,
+    Life,
+    Plan,
+    Prescription,
+    Result,
+    Sign,
+    Stay,
+    Study,
+)
+
+from .record import StudyReport
 
 HOUR = 3_600_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_HOME = frozenset(("home", "discharge"))
 
 
 class _Placed(Protocol):
@@ -55,6 +69,8 @@ class Outline:
         for result in sorted(life.results, key=lambda one: (one.at, one.known_at, one.id)):
             if result.encounter is not None:
                 self.results_of.setdefault(self.group(result.encounter), []).append(result)
+        self.reports: dict[str, StudyReport] = {}
+        """Reports written so far, by study: notes quote them."""
         self.birth = moment(parse_instant(life.person.birth_date))
 
     def group(self, encounter: str) -> str:
@@ -102,7 +118,10 @@ class Known:
         self.life = outline.life
         self.root = root
         self.at = at
-        self.since = root.start if since is None else since
+        parts = [stay.start for stay in outline.life.stays if stay.part_of == root.id]
+        self.begin = min([root.start, *parts])
+        """When the patient came: through the emergency department, as the case may be."""
+        self.since = self.begin if since is None else since
 
     # -- illnesses -----------------------------------------------------------------------------------------------------
 
@@ -114,7 +133,7 @@ class Known:
     @cached_property
     def past(self) -> tuple[Illness, ...]:
         """Illnesses known before the stay began."""
-        return tuple(one for one in self.illnesses if one.known_at < self.root.start and not self._here(one))
+        return tuple(one for one in self.illnesses if one.known_at < self.begin and not self._here(one))
 
     @cached_property
     def principal(self) -> Illness | None:
@@ -135,7 +154,7 @@ class Known:
         return one.encounter is not None and self.outline.group(one.encounter) == self.root.id
 
     def _gone(self, one: Illness) -> bool:
-        return one.resolved is not None and one.resolved < self.root.start
+        return one.resolved is not None and one.resolved < self.begin
 
     def new(self, one: Illness) -> bool:
         """Return whether an illness was found in this stay."""
@@ -169,7 +188,7 @@ class Known:
 
     def latest(self, since: Instant | None = None, before: Instant | None = None) -> dict[str, Result]:
         """Return the last known result of each lab within a span of draws."""
-        begin = self.root.start - 6 * HOUR if since is None else since
+        begin = self.begin - 6 * HOUR if since is None else since
         end = self.at if before is None else before
         return {one.lab: one for one in self.results if begin <= one.at <= end}
 
@@ -200,8 +219,7 @@ class Known:
 
     def home(self) -> list[Prescription]:
         """Return what the patient had been prescribed when the stay began."""
-        found = self.active("home", "discharge", at=self.root.start - 1)
-        return found or [one for one in self.active("home", at=self.root.start) if one.encounter != self.root.id]
+        return self.active("home", "discharge", at=self.begin - 1)
 
     def started(self, begin: Instant, end: Instant) -> list[Prescription]:
         """Return hospital orders that began within a span, known now."""
@@ -228,7 +246,7 @@ class Known:
 
     def happened(self, *kinds: str, since: Instant | None = None) -> list[CourseEvent]:
         """Return events of some kinds since a moment."""
-        begin = self.root.start - 24 * HOUR if since is None else since
+        begin = self.begin - HOUR if since is None else since
         return [one for one in self.events if one.kind in kinds and one.at >= begin]
 
     @cached_property

@@ -1,0 +1,265 @@
+"""What happened: the interval of a progress note and the course of a whole stay, told from its events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
+
+from wardround.patients.times import Instant
+
+from .life import CourseEvent, Illness, Prescription, Result
+from .phrasing import Teller, capital, lowered, table, unique
+from .record import Sentence
+from .writing_plan import consulted_service, outcome, stop_reason
+from .writing_results import is_vital
+from .writing_story import background, opened, presentation
+from .writing_view import Known, flag, number
+from .writing_words import Scribe, service_name
+
+_MOST_ORDERS = 5
+_MOST_TRENDS = 3
+_DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
+          "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready")  # fmt: skip
+
+
+def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
+    """Return what is new since the note before."""
+    teller = scribe.teller("history-of-present-illness")
+    known = scribe.known
+    said = [teller.say("interval.open", (known.root.id,))]
+    told = _events(scribe, teller, [one for one in known.events if one.at > since])
+    said += told or [teller.say("interval.none", (known.root.id,))]
+    pain = [one for one in known.series("pain_score") if one.at > since]
+    if pain and teller.chance(60):
+        said.append(teller.say("vitals.pain", (pain[-1].id,), pain=pain[-1].text))
+    if teller.chance(35):
+        came = known.findings("symptom", present=True)[:3]
+        if came:
+            words = scribe.join([scribe.finding(one, teller) for one in came])
+            said.append(teller.say("interval.came", [one.id for one in came], symptoms=words))
+    return said
+
+
+def hospital_course(scribe: Scribe) -> list[Sentence]:
+    """Return the course of the stay: how it began, what was found, what was done, how it went, how it ended."""
+    teller = scribe.teller("hospital-course")
+    known = scribe.known
+    said = [_opened(scribe, teller)]
+    if known.principal is not None:
+        name = scribe.condition(known.principal)
+        said.append(teller.say("course.dx", (known.principal.id,), principal=name, Principal=capital(name)))
+    said += _events(scribe, teller, known.events)
+    said += _laboratory_course(scribe, teller)
+    said += _continued(scribe, teller)
+    said += _ending(scribe, teller)
+    return said
+
+
+def _opened(scribe: Scribe, teller: Teller) -> Sentence:
+    known = scribe.known
+    history, past = background(scribe, teller, 3)
+    complaint, _, facts = presentation(scribe, teller)
+    return teller.say(
+        "course.open",
+        ("person", known.root.id, *facts, *past),
+        date=scribe.date(known.begin),
+        complaint=complaint,
+        history=opened(history),
+    )
+
+
+# -- events ------------------------------------------------------------------------------------------------------------
+
+_Tell: TypeAlias = "Callable[[Scribe, Teller, CourseEvent], Sentence | None]"
+
+
+def _events(scribe: Scribe, teller: Teller, events: Sequence[CourseEvent]) -> list[Sentence]:
+    """Return a sentence an event, in order of time; what is told twice is told once."""
+    said: list[Sentence] = []
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for event in events:
+        if event.kind not in _DAILY or (event.kind, event.facts) in seen:
+            continue
+        seen.add((event.kind, event.facts))
+        tell = _TELLERS.get(event.kind, _plain)
+        told = tell(scribe, teller, event)
+        if told is not None:
+            said.append(told)
+        if event.words is not None:
+            words = event.words.en.rstrip(".")
+            said.append(teller.say("course.words", (event.id,), words=words, date=scribe.date(event.at)))
+    return said
+
+
+def _plain(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    return teller.say(f"course.{event.kind}", (event.id,), date=scribe.date(event.at))
+
+
+def _orders_of(scribe: Scribe, event: CourseEvent) -> list[Prescription]:
+    found = [scribe.known.outline.prescriptions[one] for one in event.facts if one in scribe.known.outline.prescriptions]
+    return [one for one in found if one.known_at <= scribe.known.at]
+
+
+def _treated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    orders = _orders_of(scribe, event)
+    if event.kind == "antibiotic_narrowed":
+        orders = [one for one in orders if one.start >= event.at - 1]
+    orders = orders[:_MOST_ORDERS]
+    if not orders:
+        return None
+    words = scribe.orders(orders)
+    facts = unique((event.id, *event.facts, *(one.id for one in orders)))
+    return teller.say(f"course.{event.kind}", facts, orders=words, Orders=capital(words), date=scribe.date(event.at))
+
+
+def _held(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    orders = [one for one in _orders_of(scribe, event) if one.stop is not None and one.stop <= scribe.known.at]
+    running = {one.drug for one in scribe.known.active(at=event.at + 1)}
+    orders = [one for one in orders if one.drug not in running]
+    if not orders:
+        return None
+    names = list(dict.fromkeys(one.name for one in orders))[:_MOST_ORDERS]
+    reasons = {one.stop_reason for one in orders}
+    reason = stop_reason(teller, orders[0]) if len(reasons) == 1 else ""
+    words = scribe.join(names)
+    key = "course.dose_held" if len(names) == 1 else "course.doses_held"
+    return teller.say(key, (event.id, *(one.id for one in orders)), drug=words, Drug=capital(words), reason=reason)
+
+
+def _cultured(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    for fact in event.facts:
+        culture = scribe.known.outline.cultures.get(fact)
+        stages = [one for one in culture.stages if one.at <= scribe.known.at] if culture is not None else []
+        if culture is None or not stages:
+            continue
+        specimen = table("specimen").get(culture.specimen, culture.specimen)
+        text = lowered(stages[-1].text.rstrip("."))
+        return teller.say(
+            "course.culture_result",
+            (event.id, culture.id),
+            specimen=specimen,
+            Specimen=capital(specimen),
+            date=scribe.date(culture.at),
+            text=text,
+        )
+    return None
+
+
+def _complicated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    found: list[Illness] = [scribe.known.outline.illnesses[one] for one in event.facts if one in scribe.known.outline.illnesses]
+    found = [one for one in found if one.known_at <= scribe.known.at]
+    if not found:
+        return None
+    words = scribe.conditions(found)
+    facts = (event.id, *(one.id for one in found))
+    return teller.say(
+        "course.complication", facts, condition=words, Condition=capital(words), date=scribe.date(event.at)
+    )
+
+
+def _operated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    for fact in event.facts:
+        done = scribe.known.outline.treated.get(fact)
+        if done is None:
+            continue
+        over = (done.end or done.at) <= scribe.known.at
+        title = lowered(done.title)
+        went = outcome(teller, done.outcome.en) if done.outcome is not None and over else ""
+        return teller.say(
+            "course.procedure_done",
+            (event.id, done.id),
+            procedure=title,
+            Procedure=capital(title),
+            date=scribe.date(done.at),
+            outcome=went,
+        )
+    return None
+
+
+def _consulted(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    service = consulted_service(scribe.known, event.facts)
+    if service is None:
+        return None
+    name = service_name(service)
+    return teller.say(
+        "course.consulted", (event.id,), service=lowered(name), Service=name, date=scribe.date(event.at)
+    )
+
+
+_TELLERS: Mapping[str, _Tell] = MappingProxyType(
+    {
+        "treatment_started": _treated,
+        "treatment_changed": _treated,
+        "antibiotic_narrowed": _treated,
+        "dose_held": _held,
+        "culture_result": _cultured,
+        "complication": _complicated,
+        "procedure_done": _operated,
+        "consulted": _consulted,
+    }
+)
+
+
+# -- the whole stay ----------------------------------------------------------------------------------------------------
+
+
+def _laboratory_course(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    """Return how the most abnormal labs moved from first to last."""
+    known = scribe.known
+    said: list[Sentence] = []
+    first, last = known.first(), known.latest()
+    moved = [one for one in first.values() if flag(one) and one.causes and not is_vital(one.lab)]
+    moved.sort(key=lambda one: (-_change(one, last[one.lab]), one.lab))
+    for one in moved:
+        end = last[one.lab]
+        if end.id == one.id or end.text == one.text or number(end.text) is None or len(said) >= _MOST_TRENDS:
+            continue
+        name = scribe.lab(one)
+        said.append(
+            teller.say(
+                "course.labs",
+                (one.id, end.id),
+                name_lab=name,
+                Name_lab=capital(name),
+                first=scribe.value(one, unit=True, marked=False),
+                last=scribe.value(end, unit=True, marked=False),
+            )
+        )
+    return said
+
+
+def _change(one: Result, other: Result) -> int:
+    first, last = number(one.text), number(other.text)
+    if not first or last is None:
+        return 0
+    return int(abs(last - first) * 100 / abs(first))
+
+
+def _continued(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    known = scribe.known
+    home = {one.id: one for one in known.home()}
+    kept = [one for one in known.active("home", "discharge") if one.id in home][:_MOST_ORDERS]
+    if not kept:
+        return []
+    names = scribe.join([one.name for one in kept])
+    ids = [one.id for one in kept]
+    key = "course.home_continued" if len(set(one.name for one in kept)) > 1 else "course.home_continued.one"
+    return [teller.say(key, ids, drugs=names, Drugs=capital(names))]
+
+
+def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    known = scribe.known
+    died = known.happened("died")
+    if died:
+        return [teller.say("course.died", (died[-1].id, "person"), date=scribe.date(died[-1].at))]
+    place = disposition(known)
+    left = known.happened("discharged")
+    if not left or not place:
+        return []
+    return [teller.say("course.discharged", (left[-1].id, known.root.id), date=scribe.date(left[-1].at), place=place)]
+
+
+def disposition(known: Known) -> str:
+    """Return where the patient goes, in words; "" where it is not known."""
+    return table("disposition").get(known.root.disposition or "", "")

@@ -1,0 +1,181 @@
+"""Who the patient is and what was before: demographics, illnesses, procedures, medicines, allergies, family, social."""
+
+from __future__ import annotations
+
+from .life import Illness, Prescription, Relative
+from .phrasing import Teller, capital, counted, lowered, table
+from .record import Sentence
+from .writing_results import teller_line
+from .writing_story import function_words, opened
+from .writing_words import Scribe
+
+_ADULT_HABITS = 15
+_WORKING = 18
+_MOST_PAST = 14
+
+
+def numbered(scribe: Scribe, lines: list[Sentence]) -> list[Sentence]:
+    """Return lines with the author's marks before them."""
+    return [Sentence(scribe.style.mark(number) + one.text, one.facts) for number, one in enumerate(lines, 1)]
+
+
+def demographics(scribe: Scribe) -> list[Sentence]:
+    """Return name, age and sex, and what the house style adds."""
+    teller = scribe.teller("demographics")
+    person = scribe.person
+    facts = ("person",)
+    months = scribe.age_words
+    said = [
+        teller.line(
+            "demo.line",
+            facts,
+            fullname=person.name,
+            age=months.removesuffix("-old").replace("-", " ") if "month" in months else str(scribe.age),
+            age_words=months.replace("-", " "),
+            age_short=months if "month" in months else f"{scribe.age}y",
+            sex=person.sex,
+            Sex=capital(person.sex),
+            sex_letter=person.sex[0].upper(),
+        )
+    ]
+    if scribe.child and scribe.informant:
+        said.append(teller.line("demo.child", facts, language=person.language, informant=scribe.informant))
+    elif not scribe.child and teller.chance(70):
+        marital = lowered(person.marital)
+        said.append(
+            teller.line("demo.detail", facts, language=person.language, marital=marital, marital_cap=capital(marital))
+        )
+    root = scribe.known.root
+    said.append(teller.line("demo.dates", (root.id,), date=scribe.date(root.start)) if root.kind == "clinic" else
+                teller_line(f"{teller.pick(('Arrival', 'Admitted', 'Admission date', 'Date of arrival'))}: "
+                            f"{scribe.date(root.start)}", (root.id,)))  # fmt: skip
+    return said
+
+
+def past_medical(scribe: Scribe) -> list[Sentence]:
+    """Return the illnesses known before this stay."""
+    teller = scribe.teller("past-medical-history")
+    past = [one for one in scribe.known.past][-_MOST_PAST:]
+    if not past:
+        return [teller.say("pmh.none", ("person",))]
+    past = sorted(past, key=lambda one: (one.acuity != "chronic" or one.resolved is not None, one.onset, one.id))
+    if scribe.style.bullets == "none" and len(past) <= 5:
+        lasting = [one for one in past if one.resolved is None]
+        if lasting == past:
+            words = scribe.join([scribe.condition(one) for one in past])
+            return [teller.say("pmh.run", [one.id for one in past], conditions=words)]
+    return numbered(scribe, [_past_line(scribe, teller, one) for one in past])
+
+
+def _past_line(scribe: Scribe, teller: Teller, one: Illness) -> Sentence:
+    name = scribe.condition(one)
+    if one.acuity == "chronic" and one.resolved is None:
+        since = teller.words("pmh.since", year=scribe.year(one.known_at)) if teller.chance(65) else ""
+        return teller.line("pmh.line", (one.id,), condition=name, since=opened(since))
+    stay = one.encounter
+    if stay is not None and teller.chance(40):
+        return teller.line("pmh.admitted" if _inpatient(scribe, stay) else "pmh.resolved", (one.id, stay),
+                           condition=name, date=scribe.date(one.known_at), year=scribe.year(one.known_at))  # fmt: skip
+    if one.resolved is None or one.resolved > scribe.known.at:
+        return teller.line("pmh.line", (one.id,), condition=name, since=f" ({scribe.year(one.known_at)})")
+    return teller.line("pmh.resolved", (one.id,), condition=name, year=scribe.year(one.known_at))
+
+
+def _inpatient(scribe: Scribe, encounter: str) -> bool:
+    outline = scribe.known.outline
+    return any(one.id == outline.group(encounter) and one.kind in ("ward", "icu") for one in outline.roots)
+
+
+def past_surgical(scribe: Scribe) -> list[Sentence]:
+    """Return the procedures done before this stay."""
+    teller = scribe.teller("past-surgical-history")
+    done = [one for one in scribe.life.treated if one.at < scribe.known.begin and (one.end or one.at) < scribe.known.begin]
+    if not done:
+        return [teller.say("psh.none", ("person",))]
+    lines = []
+    for one in done[-8:]:
+        lines.append(
+            teller.line("psh.line", (one.id,), procedure=lowered(one.title), year=scribe.year(one.at), date=scribe.date(one.at))
+        )
+    return numbered(scribe, lines)
+
+
+def medications(scribe: Scribe, orders: list[Prescription]) -> list[Sentence]:
+    """Return a list of orders, one a line; none is said in words."""
+    teller = scribe.teller("medications")
+    if not orders:
+        return [teller.say("meds.none", ("person",))]
+    return numbered(scribe, [teller_line(capital(scribe.order(one)), (one.id,)) for one in _unique(orders)])
+
+
+def _unique(orders: list[Prescription]) -> list[Prescription]:
+    """Return orders in the order of their names, one for each drug and dose."""
+    found: dict[tuple[str, str, str, str], Prescription] = {}
+    for one in orders:
+        found[(one.name, one.dose, one.route, one.frequency)] = one
+    return list(found.values())
+
+
+def allergies(scribe: Scribe) -> list[Sentence]:
+    """Return allergies with their reactions."""
+    teller = scribe.teller("allergies")
+    found = [one for one in scribe.life.allergies if one.known_at <= scribe.known.at]
+    if not found:
+        return [teller.say("allergy.none", ("person",))]
+    lines = []
+    for one in found:
+        key = "allergy.severe" if teller.chance(40) else "allergy.line"
+        name, reaction = capital(lowered(one.name)), lowered(one.reaction.en)
+        lines.append(teller.line(key, (one.id,), substance=name, reaction=reaction, severity=one.severity))
+    return lines if len(lines) == 1 else numbered(scribe, lines)
+
+
+def family(scribe: Scribe) -> list[Sentence]:
+    """Return the illnesses of relatives."""
+    teller = scribe.teller("family-history")
+    found = [one for one in scribe.life.relatives if one.known_at <= scribe.known.at]
+    if not found:
+        return [teller.say("family.none", ("person",))]
+    return [_relative(scribe, teller, one) for one in found]
+
+
+def _relative(scribe: Scribe, teller: Teller, one: Relative) -> Sentence:
+    age = teller.words("family.age", number=str(one.age_at_onset)) if one.age_at_onset is not None else ""
+    dead = teller.words("family.dead") if one.deceased and teller.chance(70) else ""
+    his = f"{scribe.teller('').places['his']} {one.relation}"
+    disease = lowered(one.name.en)
+    return teller.say(
+        "family.line",
+        (one.id,),
+        relation=one.relation,
+        relation_his=his,
+        Relation_his=capital(his),
+        disease=disease,
+        Disease=capital(disease),
+        age=opened(age) + opened(dead),
+    )
+
+
+def social(scribe: Scribe) -> list[Sentence]:
+    """Return habits, living, work and how the patient manages."""
+    teller = scribe.teller("social-history")
+    person, facts = scribe.person, ("person",)
+    said: list[Sentence] = []
+    grown = scribe.age >= _ADULT_HABITS
+    if grown:
+        pack = teller.words("social.pack", number=str(person.pack_years)) if person.pack_years else ""
+        said.append(teller.say(f"social.smoke.{person.smoking}", facts, pack=opened(pack)))
+        week = counted(person.drinks_per_week, "drink")
+        drinks = teller.words("social.drinks", drinks_week=week) if person.drinks_per_week else ""
+        said.append(teller.say(f"social.alcohol.{person.alcohol}", facts, drinks=opened(drinks)))
+    if not scribe.child or person.living == "family":
+        spouse = "wife" if person.sex == "male" else "husband"
+        said.append(teller.say(f"social.living.{person.living}", facts, spouse=f"{teller.places['his']} {spouse}"))
+    if scribe.age >= _WORKING and teller.chance(75):
+        said.append(teller.say("social.work", facts, occupation=lowered(person.occupation.en)))
+    words, ids = function_words(scribe)
+    if ids and grown:
+        said.append(teller.say("social.function", ids, **words))
+        if teller.chance(50):
+            said.append(teller.say("social.falls", ids, **words))
+    return teller.stream.shuffled(said) or [teller.say("social.living.family", facts)]

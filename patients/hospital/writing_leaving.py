@@ -1,0 +1,113 @@
+"""Leaving: the medicines with what changed, instructions in the patient's words, appointments with their dates."""
+
+from __future__ import annotations
+
+from .life import PlanItem, Prescription
+from .phrasing import Teller, capital, lowered
+from .record import Sentence
+from .writing_history import numbered
+from .writing_plan import stop_reason
+from .writing_results import vitals_line
+from .writing_view import HOUR, Known
+from .writing_words import Scribe
+
+_LATER = ("appointment", "lab")
+
+
+def discharge_medications(scribe: Scribe) -> list[Sentence]:
+    """Return what is taken after leaving, with what is new, changed and stopped."""
+    teller = scribe.teller("discharge-medications")
+    known = scribe.known
+    before = known.home()
+    after = known.active("home", "discharge")
+    lines = [_medicine(scribe, teller, one, before) for one in after]
+    drugs = {one.drug for one in after}
+    for one in before:
+        if one.drug not in drugs:
+            lines.append(
+                teller.line("med.stopped", (one.id,), drug=one.name, reason=stop_reason(teller, one))
+            )
+    return numbered(scribe, lines) if lines else [teller.say("med.none", (known.root.id,))]
+
+
+def _medicine(scribe: Scribe, teller: Teller, one: Prescription, before: list[Prescription]) -> Sentence:
+    order = capital(scribe.order(one))
+    old = next((each for each in before if each.drug == one.drug), None)
+    if old is None:
+        return teller.line("med.new", (one.id,), order=order)
+    if (old.dose, old.route, old.frequency) == (one.dose, one.route, one.frequency):
+        return teller.line("med.same", (one.id, old.id), order=order)
+    return teller.line("med.changed", (one.id, old.id), order=order, before=scribe.order(old, name=False))
+
+
+def instructions(scribe: Scribe) -> list[Sentence]:
+    """Return what the patient is told to do, to mind and to watch for."""
+    teller = scribe.teller("discharge-instructions")
+    known = scribe.known
+    reason = plain_reason(known)
+    key = "instructions.child" if scribe.child else "instructions.open"
+    if known.root.kind in ("clinic", "ed"):
+        key = "instructions.open.visit"
+    facts = (known.root.id,)
+    said = [teller.say(key, facts, reason=reason)]
+    for plan in known.plans:
+        for item in plan.items:
+            if item.kind not in _LATER:
+                said.append(_instruction(teller, plan.id, item))
+    if len(said) > 1 and known.active("home", "discharge") and teller.chance(50):
+        orders = known.active("home", "discharge")
+        said.append(teller.say("instructions.take", [one.id for one in orders]))
+    return said
+
+
+def plain_reason(known: Known) -> str:
+    """Return why the patient was here, in words for the patient."""
+    return lowered(known.root.reason)
+
+
+def _instruction(teller: Teller, plan: str, item: PlanItem) -> Sentence:
+    text = item.text.en.rstrip(".")
+    key = "instructions.warning" if item.kind == "warning" else "instructions.text"
+    return teller.say(key, (plan, *item.facts), text=lowered(text) if item.kind == "warning" else text)
+
+
+def followup(scribe: Scribe) -> list[Sentence]:
+    """Return appointments and tests to come."""
+    teller = scribe.teller("followup")
+    lines = []
+    for plan in scribe.known.plans:
+        for item in plan.items:
+            if item.kind in _LATER:
+                lines.append(_appointment(scribe, teller, plan.id, item))
+    return numbered(scribe, lines) if lines else [teller.say("followup.none", (scribe.known.root.id,))]
+
+
+def _appointment(scribe: Scribe, teller: Teller, plan: str, item: PlanItem) -> Sentence:
+    text = capital(item.text.en.rstrip("."))
+    facts = (plan, *item.facts)
+    if item.due is None:
+        return teller.line("followup.open", facts, text=text)
+    key = "followup.lab" if item.kind == "lab" else "followup.visit"
+    return teller.line(key, facts, text=text, date=scribe.date(item.due))
+
+
+def condition_at_discharge(scribe: Scribe) -> list[Sentence]:
+    """Return the last vital signs of the stay."""
+    teller = scribe.teller("vitals")
+    line, ids = vitals_line(scribe, teller, scribe.known.latest(scribe.known.at - 36 * HOUR))
+    return [teller.say("condition.open", ids, vitals=line)] if ids else []
+
+
+def discharge_plan(scribe: Scribe) -> list[Sentence]:
+    """Return the plan of a visit from its plan items, a line each."""
+    teller = scribe.teller("plan")
+    lines = []
+    for plan in scribe.known.plans:
+        for item in plan.items:
+            if item.kind in ("warning", "teaching"):
+                continue
+            text = capital(item.text.en.rstrip("."))
+            key = "plan.item" if item.due is None else "plan.item.due"
+            date = scribe.date(item.due) if item.due is not None else ""
+            lines.append(teller.line(key, (plan.id, *item.facts), text=text, date=date))
+    return lines

@@ -1,0 +1,312 @@
+"""Measurements, studies and cultures as notes write them; values stand exactly as charted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles, organism_profiles, study_profiles
+from wardround.patients.times import Instant
+
+from .life import Culture, Result, Study
+from .phrasing import Teller, capital, lowered, table
+from .record import Sentence
+from .reports import impression_words
+from .writing_view import HOUR, Known, abnormal, flag, moment, number
+from .writing_words import Scribe, unit_of
+
+VITALS = ("temperature", "blood_pressure", "heart_rate", "respiratory_rate", "spo2")
+_MORE_VITALS = ("weight", "height", "pain_score")
+_MOST_GROUPS = 9
+_MOST_NORMAL = 6
+_FEVER = 38
+_DRUGS = 4
+
+
+@cache
+def is_vital(lab: str) -> bool:
+    """Return whether a lab is a vital sign."""
+    profile = lab_profiles().get(lab)
+    return profile is not None and profile.category == "vital-signs"
+
+
+# -- vital signs -------------------------------------------------------------------------------------------------------
+
+
+def vitals_line(scribe: Scribe, teller: Teller, found: Mapping[str, Result]) -> tuple[str, tuple[str, ...]]:
+    """Return one round of vital signs in one line, and the results; ("", ()) where the main ones are not there."""
+    have = [found[lab] for lab in VITALS if lab in found]
+    ids = tuple(one.id for one in have)
+    if len(have) < len(VITALS):
+        names = table("vital_short")
+        return ", ".join(f"{names[one.lab]} {scribe.value(one, unit=True, marked=False)}" for one in have), ids
+    key = "vitals.line.prose" if scribe.style.vitals == "prose" else "vitals.line.short"
+    return teller.words(key, **{lab: found[lab].text for lab in VITALS}), ids
+
+
+def vital_signs(scribe: Scribe, since: Instant | None = None, *, first: bool = False) -> list[Sentence]:
+    """Return the section of vital signs: the first or the last round, weight and height, ranges over a day."""
+    known = scribe.known
+    teller = scribe.teller("vitals")
+    found = known.first() if first else known.latest(since)
+    said: list[Sentence] = []
+    if scribe.style.vitals == "long":
+        names = table("vital_long")
+        said += [
+            teller_line(f"{names[lab]}: {scribe.value(found[lab], unit=True, marked=False)}", (found[lab].id,))
+            for lab in VITALS
+            if lab in found
+        ]
+    else:
+        line, ids = vitals_line(scribe, teller, found)
+        if ids:
+            said.append(Sentence(capital(line), ids))
+    if not first and since is not None:
+        said += _ranges(scribe, teller, since)
+    for lab, key, place in (("weight", "vitals.weight", "weight"), ("height", "vitals.height", "height")):
+        if lab in found:
+            said.append(teller.line(key, (found[lab].id,), **{place: found[lab].text}))
+    if "pain_score" in found:
+        said.append(teller.line("vitals.pain", (found["pain_score"].id,), pain=found["pain_score"].text))
+    return said
+
+
+def teller_line(text: str, facts: Iterable[str]) -> Sentence:
+    """Return a line that is no phrase of the book: a table's."""
+    return Sentence(text, tuple(dict.fromkeys(facts)))
+
+
+def _ranges(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
+    """Return how the vital signs moved since a moment."""
+    words: list[str] = []
+    ids: list[str] = []
+    names = table("vital_short")
+    hottest: Result | None = None
+    for lab in ("temperature", "heart_rate", "respiratory_rate", "spo2"):
+        found = [one for one in scribe.known.series(lab) if one.at >= since and number(one.text) is not None]
+        if len(found) < 2:
+            continue
+        ordered = sorted(found, key=lambda one: (number(one.text) or 0, one.at))
+        if lab == "temperature":
+            hottest = ordered[-1]
+            continue
+        low, high = ordered[0], ordered[-1]
+        words.append(f"{names[lab]} {low.text}-{high.text}" if low.text != high.text else f"{names[lab]} {low.text}")
+        ids += [low.id, high.id]
+    if not words:
+        return []
+    rest = ", ".join(words)
+    if hottest is None:
+        return [teller.line("vitals.range", ids, ranges=rest)]
+    key = "vitals.febrile" if (number(hottest.text) or 0) >= _FEVER else "vitals.afebrile"
+    return [teller.line(key, (hottest.id, *ids), tmax=hottest.text, rest=rest)]
+
+
+# -- laboratory --------------------------------------------------------------------------------------------------------
+
+
+def laboratory(scribe: Scribe, since: Instant, *, whole: bool = False) -> list[Sentence]:
+    """Return the section of laboratory results drawn since a moment, in the author's form; cultures follow."""
+    known = scribe.known
+    teller = scribe.teller("labs")
+    found = [one for one in known.results if one.at >= since and not is_vital(one.lab)]
+    latest: dict[str, Result] = {one.lab: one for one in found}
+    said: list[Sentence] = []
+    if latest:
+        if scribe.style.labs == "prose":
+            said += _prose(scribe, teller, latest)
+        elif scribe.style.labs == "table":
+            said += _table(scribe, teller, list(latest.values()))
+        else:
+            said += _groups(scribe, teller, found)
+        said += _trends(scribe, teller, latest) if not whole else []
+    return said + cultures(scribe, teller, since)
+
+
+def _panel(result: Result) -> str:
+    return result.panel.rsplit("-", 1)[0]
+
+
+def _groups(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sentence]:
+    """Return a line a panel: the last one of each kind."""
+    panels: dict[str, dict[str, Result]] = {}
+    drawn: dict[str, str] = {}
+    for one in found:
+        kind = _panel(one)
+        if drawn.get(kind) != one.panel:  # a later draw takes the place of the earlier one as a whole
+            panels.pop(kind, None)
+            drawn[kind] = one.panel
+        panels.setdefault(kind, {})[one.lab] = one
+    said = []
+    separator = teller.pick((", ", " | ", ", ", "; "))
+    units = teller.chance(25)
+    for panel, by_lab in list(panels.items())[:_MOST_GROUPS]:
+        values = [f"{scribe.lab(one)} {scribe.value(one, unit=units)}" for one in by_lab.values()]
+        ids = [one.id for one in by_lab.values()]
+        when = _when(scribe, list(by_lab.values())[-1].at)
+        title = table("panel_title").get(panel)
+        if title is None or len(values) == 1:
+            said.append(teller.line("labs.single", ids, when=when, values=separator.join(values)))
+        else:
+            said.append(teller.line("labs.group", ids, when=when, title=title, values=separator.join(values)))
+    return said
+
+
+def _when(scribe: Scribe, at: Instant) -> str:
+    time = moment(at)
+    return f"{scribe.date(at)} {time.hour:02d}:{time.minute:02d}"
+
+
+def _table(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sentence]:
+    """Return a line a test, abnormal ones first, the time of the draw on the first of each."""
+    ordered = [one for one in found if flag(one)] + [one for one in found if not flag(one)]
+    said = []
+    before = ""
+    dots = teller.pick((" ", ": ", " .... ", " = "))
+    for one in ordered[: 3 * _MOST_NORMAL + 6]:
+        when = _when(scribe, one.at)
+        text = f"{one.name}{dots}{scribe.value(one, unit=True)}"
+        said.append(teller_line(f"{text} [{when}]" if when != before else text, (one.id,)))
+        before = when
+    return said
+
+
+def _prose(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list[Sentence]:
+    """Return the abnormal results in words, then which others were in range."""
+    said = []
+    by_day: dict[str, list[Result]] = {}
+    for one in latest.values():
+        if flag(one):
+            by_day.setdefault(scribe.date(one.at), []).append(one)
+    for day, found in by_day.items():
+        values = [f"{scribe.lab(one)} {scribe.value(one, unit=True)}" for one in found]
+        said.append(teller.say("labs.notable", [one.id for one in found], when=day, values=scribe.join(values)))
+    calm = [one for one in latest.values() if not flag(one) and (one.low or one.high) and number(one.text) is not None]
+    calm = teller.some(calm, 3, _MOST_NORMAL)
+    if calm:
+        names = scribe.join([scribe.lab(one) for one in calm])
+        said.append(teller.say("labs.normal", [one.id for one in calm], names=names, Names=capital(names)))
+    return said
+
+
+def _trends(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list[Sentence]:
+    """Return up to three series of abnormal labs over the stay."""
+    said = []
+    for one in abnormal(list(latest.values()))[:8]:
+        series = [each for each in scribe.known.series(one.lab) if number(each.text) is not None]
+        if len(series) < 3 or len(said) >= 3 or not teller.chance(50):
+            continue
+        shown_ones = series[-4:]
+        values = " → ".join(each.text for each in shown_ones)
+        unit = unit_of(one.lab)
+        text = f"{values} {unit}".rstrip() if teller.chance(50) else values
+        said.append(teller.line("labs.trend", [each.id for each in shown_ones], name=scribe.lab(one), values=text))
+    return said
+
+
+def notable(scribe: Scribe, found: Mapping[str, Result], most: int) -> tuple[str, tuple[str, ...]]:
+    """Return the most abnormal results in words: "white count 14.2 (H) and creatinine 1.9 mg/dL (H)"."""
+    ranked = sorted(
+        (one for one in found.values() if flag(one) and not is_vital(one.lab)), key=lambda one: (-_away(one), one.lab)
+    )[:most]
+    words = [f"{scribe.lab(one)} {scribe.value(one, unit=scribe.style.register == 'full')}" for one in ranked]
+    return scribe.join(words), tuple(one.id for one in ranked)
+
+
+def _away(result: Result) -> int:
+    """Return by how many percent of its bound a value is out of range."""
+    value = number(result.text)
+    bound = number(result.low or "") if flag(result) == "L" else number(result.high or "")
+    if value is None or not bound:
+        return 0
+    return int(abs(value - bound) * 100 / abs(bound))
+
+
+# -- cultures ----------------------------------------------------------------------------------------------------------
+
+
+def cultures(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
+    """Return the state of cultures taken or reported since a moment."""
+    said = []
+    for one in scribe.known.cultures:
+        stages = [stage for stage in one.stages if stage.at <= scribe.known.at]
+        if one.at < since and not any(stage.at >= since for stage in stages):
+            continue
+        said.append(culture_line(scribe, teller, one))
+    return said
+
+
+def culture_line(scribe: Scribe, teller: Teller, one: Culture) -> Sentence:
+    """Return what is known of a culture at the moment of writing."""
+    specimen = table("specimen").get(one.specimen, one.specimen)
+    stages = [stage for stage in one.stages if stage.at <= scribe.known.at]
+    if not stages:
+        return teller.line("culture.pending", (one.id,), specimen=specimen, date=scribe.date(one.at))
+    return teller.line(
+        "culture.stage",
+        (one.id,),
+        specimen=specimen,
+        date=scribe.date(one.at),
+        text=stages[-1].text.rstrip("."),
+        sens=susceptibilities(scribe, teller, one) if stages[-1] is one.stages[-1] else "",
+    )
+
+
+def susceptibilities(scribe: Scribe, teller: Teller, one: Culture) -> str:
+    """Return what an organism is susceptible and resistant to; "" unless the last report is out."""
+    if not one.susceptibilities or one.organism is None or one.stages[-1].at > scribe.known.at:
+        return ""
+    if any(word in one.stages[-1].text.lower() for word in ("susceptible", "sensitive", "resistant")):
+        return ""
+    text = ""
+    for reading, key in (("S", "culture.sens"), ("R", "culture.res")):
+        drugs = [lowered(drug.replace("_", " ")) for drug, read in one.susceptibilities if read == reading][:_DRUGS]
+        if drugs:
+            text += teller.words(key, drugs=scribe.join(drugs))
+    return text
+
+
+def organism(name: str) -> str:
+    """Return the name of an organism."""
+    profile = organism_profiles().get(name)
+    return profile.name.en if profile is not None else name.replace("_", " ")
+
+
+# -- studies -----------------------------------------------------------------------------------------------------------
+
+
+def study_name(study: Study) -> str:
+    """Return the name of a study within a sentence."""
+    profile = study_profiles().get(study.study)
+    return lowered(profile.name.en) if profile is not None else lowered(study.title)
+
+
+def shown(scribe: Scribe, teller: Teller, study: Study) -> tuple[str, str, tuple[str, ...]]:
+    """Return a study's name, what it shows as noun phrases ("" for nothing) and the facts."""
+    signs = [scribe.known.outline.signs[one] for one in study.shown if one in scribe.known.outline.signs]
+    signs = [one for one in signs if one.present and one.finding in finding_profiles()]
+    words = [scribe.finding(one, teller) for one in signs]
+    return study_name(study), scribe.join(words), (study.id, *(one.id for one in signs))
+
+
+def study_lines(scribe: Scribe, since: Instant, *, imaging: bool) -> list[Sentence]:
+    """Return a line a study reported since a moment: imaging, or the others (ECG, endoscopy)."""
+    slug = "imaging" if imaging else "other-studies"
+    teller = scribe.teller(slug)
+    said = []
+    for study in scribe.known.studies:
+        if study.known_at < since or (study.modality not in ("ECG", "Endoscopy", "Echo")) != imaging:
+            continue
+        words, ids = impression_words(scribe.known.outline, study)
+        name = capital(study_name(study))
+        said.append(
+            teller.line(
+                "study.line", ids, study=name, date=scribe.date(study.at), impression=lowered(words), Impression=words
+            )
+        )
+    return said
+
+
+def admission_since(known: Known) -> Instant:
+    """Return from when results belong to the beginning of a stay."""
+    return known.begin - 12 * HOUR

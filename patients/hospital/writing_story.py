@@ -1,0 +1,290 @@
+"""Why the patient is here: chief complaint and history of the present illness, from what is known then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wardround.patients.times import DAY
+
+from .life import Illness, Sign, Stay
+from .phrasing import Teller, capital, counted, lowered, table, unique
+from .record import Sentence
+from .writing_results import notable, shown, vitals_line
+from .writing_view import Known
+from .writing_words import Scribe, span
+
+_PREPOSITIONS = frozenset(
+    "across all along around at behind below beneath between deep in inside just mostly near on over through under up".split()
+)
+_ASKED = ("region", "quality", "radiation", "timing", "provocation", "palliation", "severity")
+_NOTHING = frozenset(("nothing", "nowhere", "no", "none"))
+_DATED = frozenset(("for", "over", "past", "since", "last", "week", "weeks", "days", "months", "years", "hours"))
+_MOST_PAST = 4
+_MOST_ALSO = 6
+_MOST_DENIED = 6
+_MOST_DRUGS = 4
+_MOST_STUDIES = 2
+
+
+def complaint_sign(known: Known) -> Sign | None:
+    """Return the finding that the stay is for, where it is charted."""
+    for one in known.signs:
+        if one.finding == known.root.complaint and one.present:
+            return one
+    symptoms = known.findings("symptom", present=True)
+    return symptoms[0] if symptoms else None
+
+
+def presentation(scribe: Scribe, teller: Teller) -> tuple[str, str, tuple[str, ...]]:
+    """Return the complaint in words, its duration and the facts they rest on."""
+    known = scribe.known
+    sign = complaint_sign(known)
+    if sign is None:
+        return lowered(known.root.reason), span(known.begin - DAY, known.begin), (known.root.id,)
+    return scribe.finding(sign, teller), span(sign.onset, known.begin), (sign.id,)
+
+
+def chief_complaint(scribe: Scribe) -> list[Sentence]:
+    """Return the chief complaint."""
+    teller = scribe.teller("chief-complaint")
+    reason = lowered(scribe.known.root.reason)
+    if scribe.known.root.kind == "clinic" or complaint_sign(scribe.known) is None:
+        return [teller.line("cc.line.visit", (scribe.known.root.id,), reason=reason)]
+    complaint, duration, facts = presentation(scribe, teller)
+    return [teller.line("cc.line", (*facts, scribe.known.root.id), reason=reason, complaint=complaint, duration=duration)]
+
+
+def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[str, tuple[str, ...]]:
+    """Return " with a history of …" and the illnesses that it names."""
+    known = scribe.known
+    chronic = [one for one in known.past if one.acuity == "chronic" and one.resolved is None]
+    chronic = [one for one in chronic if one.condition != _principal_condition(known)]
+    if not chronic:
+        nothing = not known.past
+        return (teller.words("hpi.nohistory"), ("person",)) if nothing else ("", ())
+    kept = teller.some(chronic, 1 if len(chronic) == 1 else 2, most)
+    text = teller.words("hpi.history", conditions=scribe.conditions(kept))
+    return (text if text[0] in ",(" else f" {text}"), tuple(one.id for one in kept)
+
+
+def _principal_condition(known: Known) -> str:
+    one = known.outline.illnesses.get(known.root.principal)
+    return one.condition if one is not None else ""
+
+
+def opened(text: str) -> str:
+    """Return a clause so that it can follow a noun: with its blank, or with its comma."""
+    return text if not text or text[0] in ",;(" or text[0] == " " else f" {text}"
+
+
+def present_illness(scribe: Scribe) -> list[Sentence]:
+    """Return the history of the present illness of a hospital or ED stay."""
+    teller = scribe.teller("history-of-present-illness")
+    known = scribe.known
+    told: list[Sentence] = []
+    history, past = background(scribe, teller)
+    complaint, duration, facts = presentation(scribe, teller)
+    told.append(
+        teller.say(
+            "hpi.opener",
+            ("person", *facts, *past),
+            history=opened(history),
+            complaint=complaint,
+            Complaint=capital(complaint),
+            duration=duration,
+        )
+    )
+    if scribe.informant is not None:
+        told.insert(teller.stream.below(2), teller.say("hpi.informant", ("person",), informant=scribe.informant))
+    sign = complaint_sign(known)
+    body = _described(teller, sign) if sign is not None else []
+    body += _others(scribe, teller, sign)
+    told += body
+    told += _told_adherence(scribe, teller)
+    if known.root.kind != "clinic":
+        told += _arrival(scribe, teller)
+    return told
+
+
+def _described(teller: Teller, sign: Sign) -> list[Sentence]:
+    """Return what is said of the main symptom, in an order of its own."""
+    told: list[Sentence] = []
+    for name in _ASKED:
+        pair = sign.attributes.get(name)
+        if pair is None or (name == "timing" and _DATED & set(pair.en.lower().split())):
+            continue  # a span of time would speak against the onset
+        text = lowered(pair.en.rstrip("."))
+        if text.split()[0] in _NOTHING:
+            told.append(teller.say(f"hpi.nothing.{name}", (sign.id,)))
+            continue
+        places = {name: text, capital(name): capital(text)}
+        if name == "region":
+            places["where"] = text if text.split()[0] in _PREPOSITIONS else f"in {text}"
+        if name == "severity" and sign.score is not None:
+            continue
+        told.append(teller.say(f"hpi.{name}", (sign.id,), **places))
+    if sign.score is not None:
+        told.append(teller.say("hpi.score", (sign.id,), score=str(sign.score)))
+    return teller.stream.shuffled(told)
+
+
+def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]:
+    known = scribe.known
+    told: list[Sentence] = []
+    symptoms = [one for one in known.findings("symptom", present=True) if main is None or one.finding != main.finding]
+    symptoms = [one for one in symptoms if one.relevance != "distractor" or len(symptoms) < _MOST_ALSO][:_MOST_ALSO]
+    for group in _grouped(teller, symptoms):
+        words = [scribe.finding(one, teller) for one in group]
+        told.append(teller.say("hpi.also", [one.id for one in group], symptoms=scribe.join(words)))
+    absent = known.findings("symptom", present=False)[:_MOST_DENIED]
+    for group in _grouped(teller, teller.stream.shuffled(absent)):
+        words = [scribe.finding(one, teller, absent=True) for one in group]
+        told.append(teller.say("hpi.denies", [one.id for one in group], symptoms=scribe.join(words, "or")))
+    risks = known.findings("history", present=True)[:_MOST_PAST]
+    if risks:
+        words = [scribe.finding(one, teller) for one in risks]
+        told.append(teller.say("hpi.risk", [one.id for one in risks], items=scribe.join(words)))
+    spared = known.findings("history", present=False)[:2]
+    if spared:
+        words = [scribe.finding(one, teller, absent=True) for one in spared]
+        told.append(teller.say("hpi.norisk", [one.id for one in spared], items=scribe.join(words, "or")))
+    return told
+
+
+def _grouped(teller: Teller, found: Sequence[Sign]) -> list[list[Sign]]:
+    """Split findings into one or two sentences' worth."""
+    if not found:
+        return []
+    if len(found) <= 2 or teller.chance(45):
+        return [list(found)]
+    cut = 1 + teller.stream.below(len(found) - 1)
+    return [list(found[:cut]), list(found[cut:])]
+
+
+def _told_adherence(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    known = scribe.known
+    states, told = table("adherence"), []
+    for one in known.outline.adherence_of.get(known.root.id, ()):
+        order = known.outline.prescriptions.get(one.prescription)
+        if not one.charted or one.state not in states or order is None or order.known_at > known.at:
+            continue
+        reason = teller.words("plan.reason", why=lowered(one.reason.en.rstrip("."))) if one.reason else ""
+        told.append(
+            teller.say(
+                "hpi.adherence.known",
+                (one.id, order.id),
+                state=states[one.state],
+                drug=order.name,
+                reason=opened(reason),
+            )
+        )
+    return told
+
+
+def _arrival(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    """Return what was measured, seen and given first."""
+    known = scribe.known
+    told: list[Sentence] = []
+    line, ids = vitals_line(scribe, teller, known.first())
+    if ids and teller.chance(60):
+        told.append(teller.say("hpi.arrival", ids, vitals=line))
+    if known.root.kind == "ed":
+        return told
+    words, ids = notable(scribe, known.first(), 4)
+    if words and teller.chance(50):
+        told.append(teller.say("hpi.labs", ids, labs=words, Labs=capital(words)))
+    early = [one for one in known.studies if one.known_at <= known.begin + DAY][:_MOST_STUDIES]
+    for study in early:
+        if not teller.chance(60):
+            continue
+        name, seen, ids = shown(scribe, teller, study)
+        key = "hpi.study" if seen else "hpi.study.normal"
+        told.append(teller.say(key, ids, study=name, study_cap=capital(name), shown=seen))
+    told += _given(scribe, teller)
+    return told
+
+
+def _given(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    known = scribe.known
+    ed = known.outline.parts(known.root, "ed")
+    if not ed:
+        return []
+    orders = [one for one in known.started(ed[0].start, ed[-1].end) if one.encounter == ed[0].id][:_MOST_DRUGS]
+    if not orders:
+        return []
+    return [teller.say("hpi.given", [one.id for one in orders], drugs=scribe.orders(orders))]
+
+
+def visit(scribe: Scribe) -> list[Sentence]:
+    """Return the history of a clinic visit: why, what came before, what is new."""
+    teller = scribe.teller("history-of-present-illness")
+    known = scribe.known
+    history, past = background(scribe, teller)
+    told = [
+        teller.say(
+            "hpi.opener.visit", ("person", known.root.id, *past), history=opened(history), reason=lowered(known.root.reason)
+        )
+    ]
+    if scribe.informant is not None:
+        told.append(teller.say("hpi.informant", ("person",), informant=scribe.informant))
+    told += _since_last(scribe, teller)
+    sign = complaint_sign(known)
+    body: list[Sentence] = []
+    if sign is not None:
+        words = scribe.finding(sign, teller)
+        body.append(teller.say("hpi.also", (sign.id,), symptoms=words))
+        body += _described(teller, sign)
+        body += _others(scribe, teller, sign)
+    else:
+        body += _others(scribe, teller, None)
+    told += body or [teller.say("hpi.well", (known.root.id,))]
+    return told + _told_adherence(scribe, teller)
+
+
+def _since_last(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    known = scribe.known
+    before = [one for one in known.outline.roots if one.end < known.begin]
+    if not before:
+        return []
+    last = before[-1]
+    illness = known.outline.illnesses.get(last.principal)
+    if illness is None or illness.known_at > known.at:
+        return []
+    words = scribe.condition(illness)
+    facts = (last.id, illness.id)
+    if last.kind == "clinic":
+        return [teller.say("hpi.last", facts, date=scribe.date(last.start), illness=words)]
+    return [teller.say("hpi.since", facts, span=stay_span(scribe, last), date=scribe.date(last.end), illness=words)]
+
+
+def stay_span(scribe: Scribe, stay: Stay) -> str:
+    """Return when a stay was: "from 3 Mar 2021 to 8 Mar 2021", or its day."""
+    begin, end = scribe.date(stay.start), scribe.date(stay.end)
+    return f"on {begin}" if begin == end else f"from {begin} to {end}"
+
+
+def function_words(scribe: Scribe) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return how the patient manages, in words, and the fact."""
+    one = scribe.known.function
+    if one is None:
+        return {}, ()
+    falls = "no falls" if one.falls == 0 else counted(one.falls, "fall")
+    words = {
+        "walking": table("walking")[one.walking],
+        "walking_short": table("walking_short")[one.walking],
+        "care": table("care")[one.self_care],
+        "care_short": table("care_short")[one.self_care],
+        "falls": falls,
+        "falls_number": str(one.falls),
+    }
+    return words, (one.id,)
+
+
+def new_illnesses(known: Known) -> list[Illness]:
+    """Return what was found in this stay beside the principal illness."""
+    return [one for one in known.problems if known.new(one) and one.id != known.root.principal]
+
+
+def all_facts(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return every fact that some sentences rest on."""
+    return unique(fact for one in sentences for fact in one.facts)

@@ -1,0 +1,243 @@
+"""The words of one note: names, dates, orders, values and findings as its author writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
+
+from wardround.patients import knowledge
+from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles
+from wardround.patients.knowledge.graph_models import FindingProfile
+from wardround.patients.rng import Stream
+from wardround.patients.times import Instant
+
+from .life import Illness, Prescription, Result, Sign
+from .phrasing import Teller, article, capital, counted, listed, lowered, table
+from .writing_style import Style
+from .writing_view import HOUR, Known, flag, moment
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+           "November", "December")  # fmt: skip
+_GROWN = 18
+_TEEN = 13
+_OLD_BABY_MONTHS = 24
+_LONG_NAME = 24
+_PARTS = (("hour", HOUR, 48), ("day", 24 * HOUR, 14), ("week", 7 * 24 * HOUR, 9), ("month", 730 * HOUR, 24))
+_YEAR = 8766 * HOUR
+
+
+class Scribe:
+    """The author of one note at work: what is known, in whose style, under which name.
+
+    Args:
+        known: What the author can see.
+        style: How the author writes.
+        note: The note's id, which names its random streams.
+    """
+
+    def __init__(self, known: Known, style: Style, note: str) -> None:
+        self.known = known
+        self.style = style
+        self.note = note
+        self.life = known.life
+        self.person = known.life.person
+        self._places = self._person_places()
+
+    def teller(self, section: str) -> Teller:
+        """Return the voice of a section, with draws of its own."""
+        stream = Stream("hospital", self.life.seed, self.life.index, "notes", self.note, section)
+        return Teller(stream, self.style.register, self._places)
+
+    # -- the person ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def age(self) -> int:
+        """Age at the time of writing, in years."""
+        return self.known.outline.age(self.known.at)
+
+    @property
+    def child(self) -> bool:
+        """Whether the patient is a child."""
+        return self.age < _GROWN
+
+    @cached_property
+    def age_words(self) -> str:
+        """Age as an adjective: "67-year-old", "7-month-old"."""
+        months = self.known.outline.months(self.known.at)
+        return f"{months}-month-old" if months < _OLD_BABY_MONTHS else f"{self.age}-year-old"
+
+    @cached_property
+    def noun(self) -> str:
+        """man, woman, boy, girl."""
+        male = self.person.sex == "male"
+        if self.age < _GROWN:
+            return "boy" if male else "girl"
+        return "man" if male else "woman"
+
+    def _person_places(self) -> dict[str, str]:
+        male = self.person.sex == "male"
+        family = self.person.name.split()[-1]
+        named = self.style.title != "patient" and not self.child
+        title = f"{'Mr.' if male else 'Ms.'} {family}"
+        name = title if named else "the patient"
+        if self.child and self.style.title != "patient":
+            name = self.person.name.split()[0]
+        pt = name if self.style.title == "name" else "the patient"
+        person = f"{self.age_words} {self.noun}"
+        months = self.known.outline.months(self.known.at)
+        age = f"{months} mo" if months < _OLD_BABY_MONTHS else str(self.age)
+        return {
+            "he": "he" if male else "she",
+            "He": "He" if male else "She",
+            "him": "him" if male else "her",
+            "his": "his" if male else "her",
+            "His": "His" if male else "Her",
+            "himself": "himself" if male else "herself",
+            "name": name,
+            "Name": capital(name),
+            "pt": pt,
+            "Pt": capital(pt),
+            "pt_his": f"{name}",
+            "pt_history": pt,
+            "a_person": article(person),
+            "A_person": capital(article(person)),
+            "short_person": f"{age}{' ' if ' ' in age else ''}{'M' if male else 'F'}",
+        }
+
+    @property
+    def informant(self) -> str | None:
+        """Who speaks for the patient, "mother"; None where the patient does."""
+        return None if self.life.caregiver == "none" else self.life.caregiver
+
+    # -- time ----------------------------------------------------------------------------------------------------------
+
+    def date(self, at: Instant) -> str:
+        """Return a date as this author writes it."""
+        day = moment(at)
+        if self.style.dates == "iso":
+            return f"{day.year:04d}-{day.month:02d}-{day.day:02d}"
+        if self.style.dates == "us":
+            return f"{day.month:02d}/{day.day:02d}/{day.year:04d}"
+        month = _MONTHS[day.month - 1]
+        return f"{month} {day.day}, {day.year}" if self.style.dates == "words" else f"{day.day} {month[:3]} {day.year}"
+
+    def year(self, at: Instant) -> str:
+        """Return the year."""
+        return str(moment(at).year)
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
+    def condition(self, illness: Illness, *, short: bool | None = None) -> str:
+        """Return the name of an illness within a sentence; abbreviated by authors who do so."""
+        return condition_name(illness.condition, short=self.style.register == "abbrev" if short is None else short)
+
+    def conditions(self, illnesses: Iterable[Illness]) -> str:
+        """Return several names joined."""
+        return self.join([self.condition(one) for one in illnesses])
+
+    def join(self, items: Sequence[str], word: str = "and") -> str:
+        """Join items as this author does."""
+        return listed(list(dict.fromkeys(items)), word, oxford=self.style.oxford)
+
+    def finding(self, sign: Sign, teller: Teller, *, absent: bool = False) -> str:
+        """Return a finding as a noun phrase."""
+        profile = finding_profiles().get(sign.finding)
+        if profile is None:
+            return lowered(knowledge.findings()[sign.finding].name.en)
+        text = _wording(profile, self.style.register, teller, absent=absent)
+        return _sided(text, sign.side if not absent else None)
+
+    # -- orders --------------------------------------------------------------------------------------------------------
+
+    def order(self, one: Prescription, *, name: bool = True) -> str:
+        """Return an order: drug, dose, route, frequency."""
+        how = self.style.orders
+        route, frequency = one.route, one.frequency
+        if how == "short":
+            route = table("route_short").get(route, route)
+            frequency = table("frequency_short").get(frequency, frequency)
+        elif how == "long":
+            route = table("route_long").get(route, route)
+            frequency = table("frequency_long").get(frequency, frequency)
+        words = [one.name] if name else []
+        words += [one.dose, route, frequency]
+        prn = "PRN" if how == "short" else "as needed"
+        if one.prn and "prn" not in frequency.lower() and "needed" not in frequency.lower():
+            words.append(prn)
+        return " ".join(word for word in words if word)
+
+    def orders(self, found: Iterable[Prescription]) -> str:
+        """Return several orders joined."""
+        return self.join([self.order(one) for one in found])
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def value(self, result: Result, *, unit: bool = False, marked: bool = True) -> str:
+        """Return a value exactly as charted, with unit and H or L as asked."""
+        text = result.text
+        if unit and (word := unit_of(result.lab)):
+            text += word if word in ("%", "/10") else f" {word}"
+        mark = flag(result) if marked else ""
+        return f"{text} ({mark})" if mark else text
+
+    def lab(self, result: Result) -> str:
+        """Return the name of a test as this author writes it."""
+        if self.style.register == "full":
+            return table("lab_prose").get(result.lab) or lowered(result.name)
+        return table("lab_short").get(result.lab) or result.name
+
+
+def span(begin: Instant, end: Instant) -> str:
+    """Return a length of time in its natural unit: "5 hours", "3 days", "2 weeks", "4 months", "6 years"."""
+    length = max(end - begin, HOUR)
+    for name, size, below in _PARTS:
+        count = (length + size // 2) // size
+        if count < below:
+            return counted(max(count, 1), name)
+    return counted(max((length + _YEAR // 2) // _YEAR, 1), "year")
+
+
+@cache
+def condition_name(condition: str, *, short: bool) -> str:
+    """Return the name of a condition for use within a sentence."""
+    if short and (word := table("condition_short").get(condition)):
+        return word
+    concept = knowledge.conditions().get(condition)
+    return lowered(concept.name.en) if concept is not None else condition.replace("_", " ")
+
+
+@cache
+def unit_of(lab: str) -> str:
+    """Return the unit of a lab as notes print it, "" for none."""
+    profile = lab_profiles().get(lab)
+    if profile is not None and profile.display is not None:
+        return profile.display
+    concept = knowledge.labs().get(lab)
+    if concept is None or not concept.unit:
+        return ""
+    unit = knowledge.units().get(concept.unit)
+    return unit.display if unit is not None else concept.unit
+
+
+def service_name(service: str) -> str:
+    """Return the name of a service."""
+    concept = knowledge.findings().get(service)
+    return concept.name.en if concept is not None else service.replace("_", " ").capitalize()
+
+
+def _wording(profile: FindingProfile, register: str, teller: Teller, *, absent: bool) -> str:
+    if register == "abbrev":
+        short = [one.lstrip("+ ") for one in profile.abbreviated]
+        short = [one for one in short if len(one) > 1]
+        if short and (absent is False or profile.absent) and teller.chance(70):
+            return teller.pick(short)
+    options = profile.absent if absent and profile.absent else profile.present
+    return teller.pick(options)
+
+
+def _sided(text: str, side: str | None) -> str:
+    if "{side}" in text:
+        return " ".join(text.replace("{side}", side or "").split())
+    if side is None or side in text.lower():
+        return text
+    return f"{side} {text}" if len(text) <= _LONG_NAME and " of " not in text and " in " not in text else text
