@@ -5,6 +5,7 @@ from __future__ import annotations
 from .auditing import audit
 from .bedside import (
     condition_profiles,
+    couplings,
     drug_profiles,
     finding_profiles,
     lab_profiles,
@@ -17,6 +18,7 @@ from .bedside_models import (
     AdverseEffect,
     Baseline,
     Contraindication,
+    Coupling,
     DoseRule,
     DrugProfile,
     Interaction,
@@ -24,6 +26,7 @@ from .bedside_models import (
     OrganRule,
     Panel,
     ProfileRange,
+    StandIn,
 )
 from .clinical_scores import compute, score_of, scores, sum_points
 from .conversion import convert, unit
@@ -47,6 +50,7 @@ from .graph_models import (
     Treatment,
     Workup,
 )
+from .lab_audit import lab_audit
 from .loader import conditions, drug_classes, drugs, findings, labs, lexicon, monitoring, units
 from .models import Concept, Condition, Drug, DrugClass, Finding, Lab, Monitoring, MonitoringRule, Names, Range, Unit
 from .score_models import Score, ScoreResult
@@ -60,6 +64,7 @@ __all__ = [
     "Condition",
     "ConditionProfile",
     "Contraindication",
+    "Coupling",
     "CultureOrder",
     "DoseAmount",
     "DoseRule",
@@ -90,6 +95,7 @@ __all__ = [
     "Relation",
     "Score",
     "ScoreResult",
+    "StandIn",
     "StudyOrder",
     "StudyProfile",
     "Treatment",
@@ -100,6 +106,7 @@ __all__ = [
     "condition_profiles",
     "conditions",
     "convert",
+    "couplings",
     "dose_amount",
     "drug_classes",
     "drug_profiles",
@@ -107,6 +114,7 @@ __all__ = [
     "finding_profiles",
     "findings",
     "graph_audit",
+    "lab_audit",
     "lab_profiles",
     "labs",
     "lexicon",
