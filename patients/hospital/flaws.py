@@ -20,7 +20,7 @@ from .record import Record
 _STEPS: tuple[Callable[[Draft], None], ...] = (
     # Sections that vanish or are copied come before what changes sentences, orders that are renamed after notes.
     leave_out, copy_forward, mix_up_doses, mix_up_sides, unsaid_nonadherence, stray_paragraph, allergic_order,
-    duplicate, name_loosely, weigh_in_pounds, slip_units, drop_results, delay,
+    duplicate, name_loosely, drop_results, weigh_in_pounds, slip_units, delay,
 )  # fmt: skip
 
 

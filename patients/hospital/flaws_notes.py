@@ -11,6 +11,7 @@ from wardround.patients.importers._templates import plain_number
 from wardround.patients.resource import instant_text
 
 from .flaws_draft import Draft, flaw_data
+from .life import Prescription
 from .record import Note, NotePart
 
 _OTHER = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
@@ -51,15 +52,14 @@ def leave_out(draft: Draft) -> None:
 
 def copy_forward(draft: Draft) -> None:
     """Carry a section of a progress note over from the one before though something changed."""
-    clean = list(draft.notes)
     previous: dict[str, int] = {}
-    for at, note in enumerate(clean):
+    for at, note in enumerate(draft.notes):
         if note.kind != "progress":
             continue
         before = previous.get(note.encounter)
         previous[note.encounter] = at
-        if before is not None and not _copy_list(draft, clean[before], at):
-            _copy_values(draft, clean[before], at)
+        if before is not None and not _copy_list(draft, draft.notes[before], at):
+            _copy_values(draft, draft.notes[before], at)
 
 
 def _copy_list(draft: Draft, old: Note, at: int) -> bool:
@@ -124,27 +124,41 @@ def _part(note: Note, slug: str) -> NotePart | None:
 
 
 def mix_up_doses(draft: Draft) -> None:
-    """Double a dose in a medication list; the order has the right one."""
+    """Double a dose in a medication list; the order has the right one. A place is a list."""
     orders = {order.id: order for order in draft.life.prescriptions}
-    for at, number, line in _sentences(draft, ("medications", "discharge-medications")):
-        note = draft.notes[at]
-        said = note.parts[number].sentences[line]
-        mine = [orders[fact] for fact in said.facts if fact in orders]
-        if len(mine) != 1 or mine[0].name.casefold() not in said.text.casefold() or said.text.count(mine[0].dose) != 1:
-            continue
-        order = mine[0]
-        figure, _, unit = order.dose.partition(" ")
-        wrong = f"{_doubled(figure)} {unit}" if plain_number(figure) and unit else ""
-        same = any(one.dose == wrong for one in orders.values() if one.drug == order.drug)
-        key = draft.section(note, number)
-        if not wrong or same or not draft.wants("contradiction", "med_list_vs_note", f"{key}#{line}"):
-            continue
-        text = said.text.replace(order.dose, wrong)
-        draft.set_sentence(at, number, line, text)
-        draft.add(
-            "contradiction", "med_list_vs_note", at=note.stored, encounter=note.encounter, facts=(order.id,),
-            places=(key, draft.key("MedicationRequest", order.id)), charted=text, right=f"{order.name} {order.dose}",
-        )  # fmt: skip
+    for at, note in enumerate(draft.notes):
+        for number, part in enumerate(note.parts):
+            if part.slug not in ("medications", "discharge-medications"):
+                continue
+            fit = [line for line in range(len(part.sentences)) if _wrong_dose(part, line, orders)]
+            key = draft.section(note, number)
+            if not fit or not draft.wants("contradiction", "med_list_vs_note", f"{key}#dose"):
+                continue
+            line = draft.stream("dose", key).choice(fit)
+            found = _wrong_dose(part, line, orders)
+            assert found is not None
+            order, wrong = found
+            text = part.sentences[line].text.replace(order.dose, wrong)
+            draft.set_sentence(at, number, line, text)
+            draft.add(
+                "contradiction", "med_list_vs_note", at=note.stored, encounter=note.encounter, facts=(order.id,),
+                places=(key, draft.key("MedicationRequest", order.id)), charted=text,
+                right=f"{order.name} {order.dose}",
+            )  # fmt: skip
+
+
+def _wrong_dose(part: NotePart, line: int, orders: dict[str, Prescription]) -> tuple[Prescription, str] | None:
+    """Return the one order a line is about and the double of its dose, which no order of the drug has."""
+    said = part.sentences[line]
+    mine = [orders[fact] for fact in said.facts if fact in orders]
+    if len(mine) != 1 or mine[0].name.casefold() not in said.text.casefold() or said.text.count(mine[0].dose) != 1:
+        return None
+    figure, _, unit = mine[0].dose.partition(" ")
+    if not unit or not plain_number(figure):
+        return None
+    wrong = f"{_doubled(figure)} {unit}"
+    same = any(one.dose == wrong for one in orders.values() if one.drug == mine[0].drug)
+    return None if same else (mine[0], wrong)
 
 
 def _doubled(figure: str) -> str:

@@ -28,22 +28,25 @@ def _panels() -> tuple[frozenset[str], ...]:
 
 
 def drop_results(draft: Draft) -> None:
-    """Leave out single results of a panel that was drawn."""
-    drawn: dict[Instant, set[str]] = {}
+    """Leave out one result of a panel that was drawn; a place is a draw."""
+    draws: dict[Instant, list[Result]] = {}
     for result in draft.results:
-        drawn.setdefault(result.at, set()).add(result.lab)
-    kept = []
-    for result in draft.results:
-        place = draft.key("Observation", result.id)
-        if _missed(result.lab, drawn[result.at]) and draft.wants("missing", "result", place):
-            draft.add(
-                "missing", "result", at=result.known_at, encounter=result.encounter, facts=(result.id,),
-                places=(place,), charted="", right=f"{result.name} {result.text}",
-            )  # fmt: skip
-            drawn[result.at].discard(result.lab)
-        else:
-            kept.append(result)
-    draft.results = kept
+        draws.setdefault(result.at, []).append(result)
+    gone: set[str] = set()
+    for at, drawn in sorted(draws.items()):
+        labs_of = {one.lab for one in drawn}
+        missed = [one for one in drawn if _missed(one.lab, labs_of)]
+        if not missed or not draft.wants("missing", "result", f"draw/{at}"):
+            continue
+        left = draft.stream("drop", at).choice(missed)
+        gone.add(left.id)
+        place = draft.key("Observation", left.id)
+        draft.take(place)
+        draft.add(
+            "missing", "result", at=left.known_at, encounter=left.encounter, facts=(left.id,), places=(place,),
+            charted="", right=f"{left.name} {left.text}",
+        )  # fmt: skip
+    draft.results = [one for one in draft.results if one.id not in gone]
 
 
 def _missed(lab: str, drawn: set[str]) -> bool:
@@ -92,11 +95,13 @@ def weigh_in_pounds(draft: Draft) -> None:
     ]
     changed: set[int] = set()
     for number, result in weights:
-        witness = any(
-            other != number and other not in changed and abs(one.at - result.at) <= 100 * DAY for other, one in weights
-        )
-        if witness and draft.wants("contradiction", "weight_in_lb", draft.key("Observation", result.id)):
+        near = [(abs(one.at - result.at), other) for other, one in weights if other != number and other not in changed]
+        distance, witness = min(near, default=(101 * DAY, 0))
+        if distance > 100 * DAY:
+            continue
+        if draft.wants("contradiction", "weight_in_lb", draft.key("Observation", result.id)):
             changed.add(number)
+            draft.take(draft.key("Observation", draft.results[witness].id))  # what stands against it stays
             pounds = (Decimal(result.text) * Decimal(flaw_data()["pounds"])).quantize(Decimal("0.1"))
             _rewrite(draft, number, ("contradiction", "weight_in_lb"), str(pounds))
 
@@ -126,6 +131,6 @@ def _laboratory(draft: Draft) -> Iterator[tuple[int, Result]]:
     for number, result in enumerate(draft.results):
         profile = lab_profiles().get(result.lab)
         stay = draft.stays.get(result.encounter or "")
-        quick = result.known_at - result.at <= 12 * _HOUR
+        quick = profile is not None and profile.minutes[1] * _MINUTE <= 12 * _HOUR
         if stay is not None and stay.kind in ("ward", "icu") and profile and profile.category == "laboratory" and quick:
             yield number, result

@@ -14,7 +14,7 @@ from typing import Any
 from wardround.patients import Interview, knowledge
 from wardround.patients.chart import Chart
 from wardround.patients.elements import attachment_text, dose_of, medication_of, text_of
-from wardround.patients.knowledge.bedside import drug_profiles, panels
+from wardround.patients.knowledge.bedside import drug_profiles, lab_profiles, panels
 from wardround.patients.resource import NOTE_SECTION, known_at
 from wardround.patients.times import DAY, NEVER, SECOND, parse_instant
 
@@ -277,8 +277,9 @@ def units_slipped(view: View) -> Iterator[str]:
         if value is None:
             continue
         low, high = _PLAUSIBLE.get(lab or "", (value, value))
-        decimals = lab == "glucose" and "." in str(value)
-        if decimals or not low <= value <= high:
+        # glucose is reported in whole mg/dL, creatinine with decimals
+        digits = {"glucose": "." in str(value), "creatinine": "." not in str(value)}.get(lab or "", False)
+        if digits or not low <= value <= high:
             yield _key(one)
 
 
@@ -319,9 +320,11 @@ def ordered_twice(view: View) -> Iterator[str]:
 
 
 def filed_late(view: View) -> Iterator[str]:
-    """Yield laboratory results (not cultures) that were filed more than a day after they were taken."""
+    """Yield laboratory results (not cultures) that were filed a day later than the test takes."""
     for one in view.observations:
-        late = parse_instant(one["issued"]) - _at(one) > 24 * HOUR if "issued" in one else False
+        profile = lab_profiles().get(_lab(one) or "")
+        usual = (profile.minutes[1] if profile else 0) * 60 * SECOND
+        late = parse_instant(one["issued"]) - _at(one) > usual + 20 * HOUR if "issued" in one else False
         if late and _category(one) == "laboratory" and len(one["category"]) == 1:
             yield _key(one)
 
