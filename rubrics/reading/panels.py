@@ -1,4 +1,4 @@
-"""Panels that an answer may call normal as a whole ("thyroid function is fine"), and their tests (`data/panels.json`)."""
+"""Panels that an answer may call normal as a whole ("thyroid function is fine"), and their tests."""
 
 from __future__ import annotations
 
