@@ -127,5 +127,3 @@ def _ago(span: int, lot: int) -> Pair:
     else:
         key, n = "months", max(2, days // 30)
     return words[key][lot % len(words[key])].pair(n=(str(n), str(n)))
-
-

@@ -38,7 +38,7 @@ def _allergies(making: Making, first: Instant) -> None:
                 severity,
                 rule.category,
                 first - back * DAY + between(stream, 9, 16) * HOUR,
-            )  # fmt: skip
+            )
         )
 
 
@@ -71,7 +71,7 @@ def _relatives(making: Making, first: Instant) -> None:
                     onset,
                     deceased,
                     first - 20 * DAY,
-                )  # fmt: skip
+                )
             )
 
 
@@ -121,7 +121,7 @@ def _operate(making: Making, rule: PastProcedure, first: Instant) -> None:
             at + 2 * HOUR,
             None,
             cause.id if cause is not None else None,
-        )  # fmt: skip
+        )
     )
     making.barred.update(rule.excludes)
 

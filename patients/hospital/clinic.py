@@ -36,20 +36,22 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
         onset = start - between(stream, *profile.onset_hours) * 60 * MINUTE
         illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
         if illness.acuity == "acute":
-            making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
+            illness = making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
             making.body.turn(illness.id, end + between(stream, 1, 4) * DAY)
     home = [order for order in making.active(start) if order.kind != "inpatient"]
+    making.suspected = frozenset({illness.condition})
     adhere(making, identity, start, illness.id, last=last)
     manage(making, identity, start, fell=False)
+    _show(making, illness, identity, start, home_drugs=[order.drug for order in home])
     before = len(making.results)
     draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
     draw(making, wanted, start + 12 * MINUTE, identity)
-    _show(making, illness, identity, start, home_drugs=[order.drug for order in home])
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
     if not follow_up:
         _adjust(making, desk, illness, end - 2 * MINUTE, identity)
     take_again(making, desk, end)
+    making.showing = making.suspected = frozenset()
     plan_clinic(making, identity, end, illness, home)
     known = [one.id for one in making.ill(end) if one.id != illness.id]
     homes = profile.home_of
@@ -57,7 +59,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     name = plain_name(illness.condition)
     making.stays[identity] = Stay(
         identity, "clinic", start, end, illness.id, (illness.id, *known),
-        profile.complaint[0] if profile.complaint else "fatigue", f"follow-up of {name}" if coming.has else name, service,
+        _complaint(making, illness, identity), f"follow-up of {name}" if coming.has else name, service,
     )  # fmt: skip
     tell(making, start, identity, "visit", (illness.id,))
     return identity
@@ -66,11 +68,23 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
 def _show(making: Making, illness: Illness, identity: str, start: Instant, home_drugs: list[str]) -> None:
     showing = Showing(making, identity, start, start + 10 * MINUTE, home_drugs)
     fresh = illness.onset > start - 30 * DAY and illness.resolved is not None
-    showing.add(illness, "principal" if fresh else "background")
+    complaint = condition_profiles()[illness.condition].complaint
+    showing.add(illness, "principal" if fresh else "background", complaint[0] if fresh and complaint else None)
     for one in making.ill(start)[:6]:
         if one.id != illness.id:
             showing.add(one, "background")
-    making.signs.extend(showing.signs())
+    signs = showing.signs()
+    making.signs.extend(signs)
+    making.showing = frozenset(sign.finding for sign in signs if sign.present)
+
+
+def _complaint(making: Making, illness: Illness, identity: str) -> str:
+    """Return what the patient comes with: a symptom of what they are seen for, else just to be seen again."""
+    for sign in making.signs:
+        if sign.encounter == identity and sign.present and sign.type == "symptom":
+            if illness.id in [owner for owner, _ in sign.owners]:
+                return sign.finding
+    return rules().no_complaint
 
 
 def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity: str) -> None:

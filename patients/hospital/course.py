@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
-from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, panels
+from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, finding_profiles, panels
 from wardround.patients.knowledge.graph_models import Phase, Severity, Treatment
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
-from .life import Illness, Pair, Prescription, Result, Treated
+from .life import Illness, Pair, Prescription, Result, Sign, Treated
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_a, monitors, situation
+from .physiology import Shift
+from .physiology_core import law
 from .planning import name_of
 from .prescribing import choose, problems
 from .signs import Showing, measured
@@ -29,10 +33,10 @@ def arrive(course: Course) -> None:
     making.suspected = frozenset(course.illness(one).condition for one in course.acute)
     place = course.place(course.arrival)
     tell(making, course.arrival, place, "arrived", (course.principal,), complaint=name_of(course.complaint))
+    _show(course)
     draw(making, ["vitals"], course.arrival + 6 * MINUTE, place)
     taken = course.arrival + between(making.stream("drawn", course.ward), 20, 55) * MINUTE
     first = draw_labs(course, _arrival_labs(course), taken)
-    _show(course)
     _look(course, place)
     _grow(course, place)
     if first:
@@ -75,6 +79,21 @@ def _show(course: Course) -> None:
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
+    _ache(course, signs)
+
+
+def _ache(course: Course, signs: Sequence[Sign]) -> None:
+    """Let the pain that the patient scores stand in the vital signs too, until the illness turns."""
+    scored = [sign for sign in signs if sign.score is not None and sign.owners and sign.owners[0][0] in course.acute]
+    if not scored or law("pain_score") is None:
+        return
+    worst = max(scored, key=lambda sign: (sign.score or 0, sign.id))
+    now = course.making.body.value("pain_score", course.arrival) or Decimal(0)
+    lacking = Decimal(worst.score or 0) - now
+    if lacking > 0:
+        course.making.body.add(
+            Shift("pain_score", worst.owners[0][0], "add", lacking, worst.onset, worst.onset + HOUR, half_life_h=20)
+        )
 
 
 def _mistakable(course: Course) -> list[str]:
@@ -105,6 +124,10 @@ def _look(course: Course, place: str) -> None:
             done.add(order.study)
             study(making, order, illness, at, course.place(at), why)
         _operate(course, illness)
+        if work.consult is not None and course.inpatient and one == course.principal:
+            at = course.admitted + between(making.stream("consult", course.ward), 2, 20) * HOUR
+            if at < course.leaves - 3 * HOUR:
+                tell(making, at, course.place(at), "consulted", (one,), service=name_of(work.consult))
 
 
 def _operate(course: Course, illness: Illness) -> None:
@@ -125,7 +148,14 @@ def _operate(course: Course, illness: Illness) -> None:
         done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
                        at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
         making.treated.append(done)
-        tell(making, done.at, course.place(at), "procedure_done", (done.id, illness.id), procedure=name_of(order.procedure))
+        tell(
+            making,
+            done.at,
+            course.place(at),
+            "procedure_done",
+            (done.id, illness.id),
+            procedure=name_of(order.procedure),
+        )
 
 
 def _grow(course: Course, place: str) -> None:
@@ -174,7 +204,7 @@ def treat(course: Course, one: str, phase: Phase, at: Instant) -> list[Prescript
 
 def settle(course: Course) -> None:
     """Treat in the emergency department, admit, look at home drugs, treat on the ward, and set the turn."""
-    making, desk = course.making, course.desk
+    making, _desk = course.making, course.desk
     begin = course.arrival + between(making.stream("treated", course.ward), 80, 140) * MINUTE
     started: list[Prescription] = []
     if course.ed is not None or not course.inpatient:
@@ -195,14 +225,21 @@ def settle(course: Course) -> None:
         if course.leaves < latest + 10 * HOUR:
             course.leaves = at_clock(latest + DAY, 11, 40)
     if started:
-        tell(making, 
-            begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))
+        tell(
+            making, begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))
         )
 
 
 def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     making, desk = course.making, course.desk
-    tell(making, course.admitted, course.ward, "admitted", (course.principal,), illness=name_of(course.illness(course.principal).condition))
+    tell(
+        making,
+        course.admitted,
+        course.ward,
+        "admitted",
+        (course.principal,),
+        illness=name_of(course.illness(course.principal).condition),
+    )
     draw(making, ["admission_vitals"], course.admitted + 12 * MINUTE, course.place(course.admitted + 12 * MINUTE))
     for one in course.acute:
         for order in treat(course, one, "inpatient", at):
@@ -307,6 +344,21 @@ def _round(course: Course, at: Instant, number: int) -> None:
     for one, turn in course.turns.items():
         if at - DAY <= turn < at and one == course.principal:
             tell(making, at, course.place(at), "improved", (one,))
+        if at - 2 * DAY <= turn < at - DAY:
+            _examine_again(course, one, at)
+
+
+def _examine_again(course: Course, illness: str, at: Instant) -> None:
+    """Add signs of an illness that are gone a day after its turn, where they were there at the door."""
+    making = course.making
+    door = course.place(course.arrival)
+    if door == course.place(at):
+        return
+    for sign in [one for one in making.signs if one.encounter == door and one.present and one.type == "sign"]:
+        if [owner for owner, _ in sign.owners] == [illness] and finding_profiles()[sign.finding].clears:
+            gone = replace(sign, id=making.new("s"), present=False, owners=(), encounter=course.place(at), onset=at,
+                           known_at=at, side=None)  # fmt: skip
+            making.signs.append(gone)
 
 
 def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:
@@ -352,8 +404,12 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
             for order in running:
                 desk.end(order, at, rules().reasons["narrowed"].pair())
             new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=line.id)
-            tell(making, 
-                at, course.place(at), "antibiotic_narrowed", (grown.id, new.id, *(order.id for order in running))
+            tell(
+                making,
+                at,
+                course.place(at),
+                "antibiotic_narrowed",
+                (grown.id, new.id, *(order.id for order in running)),
             )
             break
 
@@ -368,7 +424,7 @@ def _complicate(course: Course, at: Instant) -> None:
             profile = condition_profiles().get(relation.other)
             if profile is None or relation.kind != "complicates" or profile.acuity == "chronic" or profile.id in have:
                 continue
-            if relation.severity and illness.severity not in relation.severity or not fits(making, profile, at, have):
+            if (relation.severity and illness.severity not in relation.severity) or not fits(making, profile, at, have):
                 continue
             if making.stream("complication", course.ward, profile.id).below(1000) >= relation.per_1000:
                 continue
@@ -380,7 +436,14 @@ def _complicate(course: Course, at: Instant) -> None:
                              encounter=course.ward, cause=illness.id)  # fmt: skip
             course.acute.append(found.id)
             making.suspected |= {profile.id}
-            tell(making, found.known_at, course.place(found.known_at), "complication", (found.id,), illness=name_of(profile.id))
+            tell(
+                making,
+                found.known_at,
+                course.place(found.known_at),
+                "complication",
+                (found.id,),
+                illness=name_of(profile.id),
+            )
             treat(course, found.id, "inpatient", found.known_at + 20 * MINUTE)
             low, high = profile.turn_hours
             turn = (

@@ -78,7 +78,7 @@ def move_body(
                 peak=begin + effect.rise_hours * HOUR,
                 half_life_h=effect.half_life_hours,
                 stays=Decimal(effect.stays) / 100,
-            )  # fmt: skip
+            )
         )
 
 

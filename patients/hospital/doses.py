@@ -31,7 +31,10 @@ def chart_doses(course: Course) -> None:
         and (order.encounter in course.encounters or order.kind != "inpatient")
         and not (order.kind == "discharge" and order.start >= course.leaves)
     ]
-    ranked = sorted(running, key=lambda one: (one.prn, not drug_profiles()[one.drug].high_risk, one.kind != "inpatient", int(one.id[2:])))
+    ranked = sorted(
+        running,
+        key=lambda one: (one.prn, not drug_profiles()[one.drug].high_risk, one.kind != "inpatient", int(one.id[2:])),
+    )
     room = _MOST
     for place, order in enumerate(ranked):
         begin = max(order.start, course.admitted if order.kind != "inpatient" else order.start)
@@ -48,7 +51,9 @@ def dose_times(order: Prescription, begin: Instant, end: Instant, as_needed: int
     """Return when an order's doses fall between two instants."""
     if order.prn:
         gap = max(1, (end - begin) // HOUR // (as_needed + 1))
-        return [begin + gap * HOUR * (number + 1) for number in range(as_needed) if begin + gap * HOUR * (number + 1) < end]
+        return [
+            begin + gap * HOUR * (number + 1) for number in range(as_needed) if begin + gap * HOUR * (number + 1) < end
+        ]
     clock, every = rhythm(order.frequency)
     if clock is None and every is None:  # once, continuous, or words that tell no times
         return [begin + 5 * MINUTE] if begin + 5 * MINUTE < end else []
@@ -105,4 +110,3 @@ def _why_held(making: Making, order: Prescription, at: Instant) -> Pair | None:
         if value is not None and value < rule.below:
             return rule.reason.pair()
     return None
-

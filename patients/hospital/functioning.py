@@ -40,9 +40,13 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
         medicines = "pill_box" if making.stream("pill box").below(100) < min(60, age - 20) else "self"
     making.functions.append(
         Function(
-            making.new("fn"), encounter, _WALKING[points], _CARE[points],  # type: ignore[arg-type]
-            medicines, max(falls, 1) if fell else falls,  # type: ignore[arg-type]
-        )  # fmt: skip
+            making.new("fn"),
+            encounter,
+            _WALKING[points],
+            _CARE[points],  # type: ignore[arg-type]
+            medicines,
+            max(falls, 1) if fell else falls,  # type: ignore[arg-type]
+        )
     )
 
 

@@ -235,6 +235,12 @@ class Rules(_Frozen):
     """Complaints that have nothing to do with the illness."""
     normal_words: tuple[str, ...]
     """Results in words that are normal."""
+    no_complaint: str
+    """Concept that stands as the complaint of a visit without one."""
+    general_service: str
+    """Service of whom no specialty claims."""
+    lengths_of_time: tuple[str, ...]
+    """Words of timing that would contradict an onset."""
     cannot_tell: tuple[str, ...]
     """Conditions with which a caregiver speaks for the patient."""
     dispositions: dict[str, str]

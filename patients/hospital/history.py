@@ -90,7 +90,7 @@ def _brought_along(making: Making, chosen: list[str], end: Instant) -> list[str]
 
 def _begin(making: Making, chosen: list[str], end: Instant, busy: Sequence[Instant]) -> None:
     """Give each condition its onset and first date; what another causes begins after it."""
-    profiles = condition_profiles()
+    condition_profiles()
     begun: dict[str, Illness] = {}
     causes = {
         relation.other: one

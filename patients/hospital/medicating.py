@@ -227,7 +227,7 @@ class Desk:
                     peak=at + effect.rise_hours * HOUR,
                     half_life_h=effect.half_life_hours or _FADES_H,
                     stays=Decimal(effect.stays) / 100,
-                )  # fmt: skip
+                )
             )
 
     def end(

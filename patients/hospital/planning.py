@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wardround.patients.dosing import timing
+from wardround.patients.dosing import as_needed, timing
 from wardround.patients.knowledge import conditions, drugs, findings, labs
 from wardround.patients.knowledge.bedside import condition_profiles, panels
 from wardround.patients.times import DAY, Instant
@@ -22,15 +22,23 @@ def plan_stay(course: Course) -> None:
     illness = course.illness(course.principal)
     items = [_item(making, "goal", "goal", course.ward, (illness.id,), illness=name_of(illness.condition))]
     running = [
-        order for order in making.active(at) if order.kind == "inpatient" and order.indication in course.acute and not order.prn
+        order
+        for order in making.active(at)
+        if order.kind == "inpatient" and order.indication in course.acute and not order.prn
     ]
     for order in running[:4]:
         items.append(
             _item(
-                making, "drug_change", "give", course.ward + order.id, (order.id,), drug=drug_name(order.drug),
-                dose=dose_words(order.dose), frequency=frequency_words(order.frequency),
+                making,
+                "drug_change",
+                "give",
+                course.ward + order.id,
+                (order.id,),
+                drug=drug_name(order.drug),
+                dose=dose_words(order.dose),
+                frequency=frequency_words(order.frequency),
                 illness=name_of(course.illness(order.indication or illness.id).condition),
-            )  # fmt: skip
+            )
         )
     making.plans.append(Plan(making.new("pl"), "treatment", at, course.ward, tuple(items)))
 
@@ -75,7 +83,7 @@ def drug_changes(
         if kind:
             yield _item(
                 making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug),
-                dose=dose_words(order.dose), frequency=frequency_words(order.frequency),
+                dose=dose_words(order.dose), frequency=how_often(order),
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
@@ -141,7 +149,9 @@ def drug_name(drug: str) -> tuple[str, str]:
 
 
 def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
-    names = [panels()[one].name if one in panels() else labs()[one].name for one in ids if one in panels() or one in labs()]
+    names = [
+        panels()[one].name if one in panels() else labs()[one].name for one in ids if one in panels() or one in labs()
+    ]
     return ", ".join(one.en for one in names), "、".join(one.zh or one.en for one in names)
 
 
@@ -149,6 +159,15 @@ def dose_words(dose: str) -> tuple[str, str]:
     """Return a dose in both languages."""
     number, _, unit = dose.partition(" ")
     return dose, f"{number} {rules().unit_words.get(unit, unit)}".strip()
+
+
+def how_often(order: Prescription) -> tuple[str, str]:
+    """Return an order's frequency in both languages, "as needed" included."""
+    english, chinese = frequency_words(order.frequency)
+    if order.prn and not as_needed(order.frequency):
+        words = rules().plans["as_needed"][0]
+        return f"{english} {words.en}", f"{chinese}，{words.zh}"
+    return english, chinese
 
 
 def frequency_words(frequency: str) -> tuple[str, str]:

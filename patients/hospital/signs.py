@@ -45,6 +45,8 @@ class Showing:
         self._present: dict[str, _Found] = {}
         self._absent: dict[str, _Found] = {}
         self._never: set[str] = set()
+        self._passing: dict[str, int] = {}
+        """Illness → how many passing findings it shows in the background."""
 
     def add(self, illness: Illness, role: Role, complaint: str | None = None) -> None:
         """Add what one illness shows; the principal one first."""
@@ -73,13 +75,15 @@ class Showing:
             return edge.finding in self._drugs or any(edge.finding in wider(drug) for drug in self._drugs)
         percent = edge.by_severity.get(illness.severity, edge.percent)
         if role == "background" and finding.clears and finding.type != "history":
-            percent //= 3
+            if self._passing.get(illness.id, 0) >= 2:
+                return False
+            percent //= 4
         lasting = finding.type == "history" or not finding.clears
         key = ("sign", illness.id, edge.finding) if lasting else ("sign", illness.id, edge.finding, self._encounter)
         return self._making.chance(percent, *key)
 
     def _worth_denying(self, illness: Illness, edge: FindingEdge, finding: FindingProfile) -> bool:
-        if finding.type not in ("symptom", "sign") or edge.relevance == "distractor":
+        if finding.type not in ("symptom", "sign") or edge.relevance not in ("key", "supporting"):
             return False
         if edge.edge == "rules_out":
             return True
@@ -89,6 +93,8 @@ class Showing:
         relevance: Relevance = edge.relevance
         if role == "background":
             relevance = "background"
+            if finding.clears and finding.type != "history":
+                self._passing[illness.id] = self._passing.get(illness.id, 0) + 1
         found = self._present.setdefault(edge.finding, _Found(finding, illness, relevance))
         if (illness.id, edge.edge) not in found.owners:
             found.owners.append((illness.id, edge.edge))
@@ -168,8 +174,13 @@ def _onset(making: Making, found: _Found, at: Instant, encounter: str) -> Instan
     if found.relevance == "distractor":
         return at - between(making.stream("onset of", "distractor", encounter), 2, 20) * DAY
     begun = making.flares.get((found.illness.id, encounter), found.illness.onset)
-    if found.profile.type == "history" or begun < at - 400 * DAY:
+    if found.profile.type == "history":
         return begun
+    if begun < at - 40 * DAY:
+        if not found.profile.clears:
+            return begun
+        back = between(making.stream("onset of", found.illness.id, found.profile.id, encounter), 12, 150) * DAY
+        return max(begun, at - back)
     way = max(0, at - begun)
     part = between(making.stream("onset of", found.illness.id, found.profile.id, encounter), 0, 45)
     if found.relevance == "key":
@@ -186,12 +197,19 @@ def _attributes(making: Making, found: _Found, onset: Instant, at: Instant, enco
     for name in ("region", "quality", "provocation", "palliation", "timing", "radiation"):
         phrases: Phrases = getattr(profile, name)
         place = stream.below(1000)
-        if phrases.en:
-            place %= len(phrases.en)
-            told[name] = Pair(phrases.en[place], phrases.zh[place])
+        fitting = [n for n in range(len(phrases.en)) if name != "timing" or _timeless(phrases.en[n])]
+        if fitting:
+            chosen = fitting[place % len(fitting)]
+            told[name] = Pair(phrases.en[chosen], phrases.zh[chosen])
     severity = "mild" if found.relevance in ("background", "distractor") else found.illness.severity
     told["severity"] = _pick(rules().severity_words[severity], stream.below(1000)).pair()
     return told
+
+
+def _timeless(words: str) -> bool:
+    """Tell whether words of timing say nothing of a length of time, which the onset tells."""
+    padded = f" {words} "
+    return not any(f" {one} " in padded for one in rules().lengths_of_time)
 
 
 def ago(then: Instant, now: Instant, lot: int) -> Pair:

@@ -246,7 +246,7 @@ def _service(course: Course) -> str:
     if course.making.age(course.arrival) < 18:
         return "pediatrics"
     homes = course.profile(course.principal).home_of
-    return homes[0] if homes else "primary_care"
+    return homes[0] if homes else rules().general_service
 
 
 def _disposition(course: Course) -> str:

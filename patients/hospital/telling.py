@@ -11,7 +11,9 @@ from .life import CourseEvent
 from .making import Making
 
 
-def tell(making: Making, at: Instant, encounter: str, kind: str, facts: Iterable[str], **places: tuple[str, str]) -> None:
+def tell(
+    making: Making, at: Instant, encounter: str, kind: str, facts: Iterable[str], **places: tuple[str, str]
+) -> None:
     """Add an event of the course; its words are the rules', with the places filled."""
     words = rules().events.get(kind)
     pair = None

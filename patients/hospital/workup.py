@@ -33,7 +33,7 @@ def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | No
         encounter: Encounter id.
         most: Results beyond which a life gets no more.
     """
-    if making.died is not None and at >= making.died or len(making.results) >= most:
+    if (making.died is not None and at >= making.died) or len(making.results) >= most:
         return []
     of: dict[str, str] = {}
     known = panels()
@@ -147,13 +147,18 @@ def _shown(
                 known_at=known_at,
                 side=side_of(making, owned[0][0]) if profile.sides else None,
                 study=identity,
-            )  # fmt: skip
+            )
         )
     return found
 
 
 def side_of(making: Making, illness: str) -> Literal["left", "right"]:
-    """Return the side on which an illness sits: one side for all its findings."""
+    """Return the side on which an illness sits: that of its title, else one side for all its findings."""
+    title = making.illnesses[illness].title.casefold()
+    if "left" in title and "right" not in title:
+        return "left"
+    if "right" in title and "left" not in title:
+        return "right"
     return "left" if making.stream("side", illness).chance(1, 2) else "right"
 
 

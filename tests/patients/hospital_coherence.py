@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
@@ -42,7 +43,17 @@ def _ids(life: Life) -> Iterator[str]:
 def _references(life: Life) -> Iterator[str]:
     known = {fact.id for _, fact in _facts(life)}
     for _, fact in _facts(life):
-        for name in ("encounter", "principal", "part_of", "illness", "prescription", "indication", "continues", "cause", "study"):
+        for name in (
+            "encounter",
+            "principal",
+            "part_of",
+            "illness",
+            "prescription",
+            "indication",
+            "continues",
+            "cause",
+            "study",
+        ):
             value = getattr(fact, name, None)
             if name == "study" and not str(fact.id).startswith("s"):
                 continue
@@ -141,7 +152,10 @@ def _labs(life: Life) -> Iterator[str]:
                 yield f"{where.id}: hematocrit {value['hematocrit']} with hemoglobin {value['hemoglobin']}"
         if {"sodium", "chloride", "bicarbonate", "anion_gap"} <= set(value):
             gap = value["sodium"] - value["chloride"] - value["bicarbonate"]
-            if abs(gap - value["anion_gap"]) > 1 and abs(gap + value.get("potassium", Decimal(0)) - value["anion_gap"]) > 1:
+            if (
+                abs(gap - value["anion_gap"]) > 1
+                and abs(gap + value.get("potassium", Decimal(0)) - value["anion_gap"]) > 1
+            ):
                 yield f"{where.id}: anion gap {value['anion_gap']}, computed {gap}"
         if value.get("glucose", Decimal(0)) > 600 and value.get("sodium", Decimal(0)) > 150:
             yield f"{where.id}: sodium {value['sodium']} with glucose {value['glucose']}"
@@ -174,12 +188,18 @@ def _situation(life: Life, order: Prescription, at: Instant) -> Situation:
     last: dict[str, Instant] = {}
     for result in life.results:
         if at - _LATER <= result.known_at <= at:
-            pair = zip(("systolic_bp", "diastolic_bp"), result.text.split("/"), strict=True) if "/" in result.text else [(result.lab, result.text.lstrip("<>"))]
+            pair = (
+                zip(("systolic_bp", "diastolic_bp"), result.text.split("/"), strict=True)
+                if "/" in result.text
+                else [(result.lab, result.text.lstrip("<>"))]
+            )
             for lab, text in pair:
                 number = _number(text)
                 if number is not None and result.known_at >= last.get(lab, 0):
                     labs[lab], last[lab] = number, result.known_at
-    ill = frozenset(one.condition for one in life.illnesses if one.known_at <= at and (one.resolved is None or one.resolved > at))
+    ill = frozenset(
+        one.condition for one in life.illnesses if one.known_at <= at and (one.resolved is None or one.resolved > at)
+    )
     age = _age(life, at)
     crcl = None
     if labs.get("creatinine") and age >= 18:
@@ -197,7 +217,9 @@ def _situation(life: Life, order: Prescription, at: Instant) -> Situation:
 
 def _orders(life: Life) -> Iterator[str]:
     for order in life.prescriptions:
-        for problem in problems(order.drug, order.dose, order.route, order.frequency, _situation(life, order, order.start)):
+        for problem in problems(
+            order.drug, order.dose, order.route, order.frequency, _situation(life, order, order.start)
+        ):
             yield f"{order.id}: {order.drug} {order.dose} {order.route} {order.frequency} ({order.kind}): {problem.kind}: {problem.why.en}"
     changes = sorted({order.start for order in life.prescriptions})
     for at in changes:
@@ -258,7 +280,12 @@ def _illnesses(life: Life) -> Iterator[str]:
                 yield f"{first.id} {first.condition} and {second.id} {second.condition} exclude each other"
     for one in life.illnesses:
         for other in life.illnesses:
-            if one.id < other.id and one.condition == other.condition and one.onset < (other.resolved or NEVER) and other.onset < (one.resolved or NEVER):
+            if (
+                one.id < other.id
+                and one.condition == other.condition
+                and one.onset < (other.resolved or NEVER)
+                and other.onset < (one.resolved or NEVER)
+            ):
                 yield f"{one.id} and {other.id}: {one.condition} twice at a time"
 
 
@@ -276,7 +303,7 @@ def _signs(life: Life) -> Iterator[str]:
 
 def _stays(life: Life) -> Iterator[str]:
     whole = sorted((one for one in life.stays if one.part_of is None), key=lambda one: one.start)
-    for first, second in zip(whole, whole[1:], strict=False):
+    for first, second in itertools.pairwise(whole):
         if second.start < first.end:
             yield f"{second.id} begins before {first.id} ends"
     if not 2 <= len(whole) <= 8 and life.person.died is None:
@@ -309,4 +336,6 @@ def _taken(life: Life) -> Iterator[str]:
 
 def kinds(found: Iterable[str]) -> Counter[str]:
     """Return how often each kind of incoherence was found, for a script."""
-    return Counter(" ".join(word for word in one.split(" ") if not any(char.isdigit() for char in word))[:110] for one in found)
+    return Counter(
+        " ".join(word for word in one.split(" ") if not any(char.isdigit() for char in word))[:110] for one in found
+    )
