@@ -15,7 +15,8 @@ from .life import Prescription
 from .record import Note, NotePart
 
 _OTHER = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
-_SIDED = re.compile(r"\b([Ll]eft|[Rr]ight) ([a-z]+ [a-z]+)")
+_SIDED = re.compile(r"\b([Ll]eft|[Rr]ight) ([a-z]+ (?!quadrant)[a-z]+)")
+"""A side and what is on it; a quadrant of the belly is where it hurts, not what a study shows."""
 
 
 def leave_out(draft: Draft) -> None:
@@ -85,6 +86,8 @@ def _copy_list(draft: Draft, old: Note, at: int) -> bool:
                 continue
             key = draft.section(note, number)
             if draft.wants("outdated_copy", "stopped_drug", key):
+                draft.take(f"{key}#dose")  # copy and source stay alike
+                draft.take(f"{draft.section(old, old.parts.index(source))}#dose")
                 draft.set_part(at, number, replace(source, header=part.header))
                 draft.add(
                     "outdated_copy", "stopped_drug", at=note.stored, encounter=note.encounter, facts=(order.id,),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -24,18 +25,21 @@ _MATES = 3
 
 @cache
 def _panels() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(panel.labs) for panel in panels().values() if len(panel.labs) > _MATES)
+    return tuple(frozenset(panel.labs) for panel in panels().values())
 
 
 def drop_results(draft: Draft) -> None:
     """Leave out one result of a panel that was drawn; a place is a draw."""
     draws: dict[Instant, list[Result]] = {}
+    often = Counter(result.lab for result in draft.results)
     for result in draft.results:
-        draws.setdefault(result.at, []).append(result)
+        profile = lab_profiles().get(result.lab)
+        if profile is not None and profile.category == "laboratory":
+            draws.setdefault(result.at, []).append(result)
     gone: set[str] = set()
     for at, drawn in sorted(draws.items()):
         labs_of = {one.lab for one in drawn}
-        missed = [one for one in drawn if _missed(one.lab, labs_of)]
+        missed = [one for one in drawn if often[one.lab] > 1 and _missed(one.lab, labs_of)]
         if not missed or not draft.wants("missing", "result", f"draw/{at}"):
             continue
         left = draft.stream("drop", at).choice(missed)
@@ -53,7 +57,7 @@ def _missed(lab: str, drawn: set[str]) -> bool:
     """Tell whether it shows that a lab is not there: its panel is, and no smaller whole panel explains the rest."""
     left = drawn - {lab}
     for panel in _panels():
-        if lab not in panel or not panel <= drawn:
+        if lab not in panel or len(panel) <= _MATES or not panel <= drawn:
             continue
         explained = {one for whole in _panels() if whole <= left for one in whole}
         if len((panel - {lab}) - explained) >= _MATES:

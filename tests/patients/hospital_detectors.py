@@ -76,6 +76,9 @@ def _lab_of(name: str, codes: tuple[str | None, ...]) -> str | None:
         for lab in knowledge.labs().values():
             if code in lab.loinc[:1]:
                 return lab.id
+    for lab, profile in lab_profiles().items():
+        if name in profile.charted:
+            return lab
     concept = knowledge.lexicon().resolve(name, kinds=("lab", "vital"))
     return None if concept is None else concept.id
 
@@ -107,12 +110,12 @@ def missing_results(view: View) -> Iterator[tuple[str, str]]:
         if len(one["category"]) == 1 and (lab := _lab(one)) is not None:
             drawn.setdefault(one["effectiveDateTime"], set()).add(lab)
     ever = set().union(*drawn.values()) if drawn else set()
-    wide = [frozenset(panel.labs) & ever for panel in panels().values() if len(panel.labs) > 3]
+    wide = [frozenset(panel.labs) & ever for panel in panels().values()]
     for time, labs in drawn.items():
         whole = {lab for panel in wide if panel <= labs for lab in panel}
         for panel in wide:
             lacks = panel - labs
-            if 0 < len(lacks) <= 2 and len((panel & labs) - whole) >= 3:
+            if len(panel) > 3 and 0 < len(lacks) <= 2 and len((panel & labs) - whole) >= 3:
                 for lab in lacks:
                     yield time, lab
 
@@ -125,12 +128,20 @@ def missing_notes(view: View) -> Iterator[str]:
             yield name
 
 
+def _disposition(stay: dict[str, Any]) -> str:
+    return text_of(stay.get("hospitalization", {}).get("dischargeDisposition")) or ""
+
+
 def missing_sections(view: View) -> Iterator[tuple[str, str]]:
     """Yield (note, section) where an admission or discharge note lacks what it must have."""
     notes: dict[str, tuple[str, set[str]]] = {}
     for one in view.sections:
         notes.setdefault(one["note"], (one["kind"], set()))[1].add(one["slug"])
+    dead = {name for name, stay in view.encounters.items() if _disposition(stay) == "died"}
+    ends = {one["note"] for one in view.sections if one["encounter"] in dead and one["kind"] == "discharge"}
     for note, (kind, slugs) in notes.items():
+        if note in ends:
+            continue  # the dead take no drugs home
         for slug in {"admission": ("medications", "allergies"), "discharge": ("discharge-medications",)}.get(kind, ()):
             if slug not in slugs:
                 yield note, slug
@@ -191,7 +202,7 @@ def doses_unlike_orders(view: View) -> Iterator[str]:
             for name in named:
                 longer = any(name != other and name in other for other in named)
                 units = {dose.partition(" ")[2] for dose in doses[name]}
-                for figure, unit in re.findall(r"(?<![\d.])(\d+(?:\.\d+)?) ([a-zA-Z]+)", line):
+                for figure, unit in re.findall(r"(?<![\d.])(\d+(?:\.\d+)?) ([a-zA-Z/]+)", line):
                     if not longer and unit in units and f"{figure} {unit}" not in doses[name] and len(named) == 1:
                         yield one["key"]
 
@@ -228,7 +239,7 @@ def weights_in_pounds(view: View) -> Iterator[str]:
             yield key
 
 
-_SIDE = re.compile(r"\b(left|right) ([a-z]+ [a-z]+)", re.IGNORECASE)
+_SIDE = re.compile(r"\b(left|right) ([a-z]+ (?!quadrant)[a-z]+)", re.IGNORECASE)
 
 
 def sides_unlike_reports(view: View) -> Iterator[str]:
@@ -290,7 +301,8 @@ def taking_what_is_not_taken(view: View) -> Iterator[str]:
     """Yield medication lists that say a drug is taken of which the patient says otherwise."""
     words = knowledge.lexicon()
     for one in view.sections:
-        interview = view.interviews.get(one["encounter"])
+        part = view.encounters[one["encounter"]].get("partOf", {}).get("reference", "").partition("/")[2]
+        interview = view.interviews.get(one["encounter"]) or view.interviews.get(part)
         if one["slug"] != "medications" or interview is None:
             continue
         untrue = {
@@ -307,11 +319,14 @@ def ordered_twice(view: View) -> Iterator[str]:
     words = knowledge.lexicon()
     spans = []
     for order in view.orders:
-        drug = words.resolve(medication_of(order) or "", kinds=("drug",))
+        name = medication_of(order) or ""
+        drug = words.resolve(name, kinds=("drug",))
+        scanned = words.scan(name, kinds=("drug",))
         period = order["dispenseRequest"]["validityPeriod"]
         start, end = parse_instant(period["start"]), parse_instant(period["end"]) if "end" in period else NEVER
         kind = order["category"][0]["coding"][0]["code"]
-        spans.append((None if drug is None else drug.id, kind, max(start, known_at(order) or 0), end, _key(order)))
+        concept = drug.id if drug else scanned[0].concept if scanned else None
+        spans.append((concept, kind, max(start, known_at(order) or 0), end, _key(order)))
     for drug, kind, start, end, key in spans:
         for other, other_kind, begin, stop, name in spans:
             related = drug is not None and other is not None and (words.is_a(drug, other) or words.is_a(other, drug))
