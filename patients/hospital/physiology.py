@@ -23,12 +23,12 @@ from .physiology_couplings import Moment, Traits, pulls
 from .physiology_reporting import FORMULAS, Subject
 from .physiology_text import amount, as_text, in_words
 
-__all__ = ["Body", "Shift", "tests_of"]
+__all__ = ["Body", "Shift", "labs_of"]
 
 _PRESSURE = "blood_pressure"
 
 
-def tests_of(ids: Iterable[str]) -> tuple[str, ...]:
+def labs_of(ids: Iterable[str]) -> tuple[str, ...]:
     """Return the labs of panels and single labs, each once, in order.
 
     Raises:
@@ -81,7 +81,7 @@ class Body:
         rule = law(shift.lab)
         if rule is None:
             raise DataError(f"`{shift.cause}` moves `{shift.lab}`, which has no entry in lab_profiles.json: add one")
-        if not rule.profile.baselines and rule.profile.formula:
+        if not rule.profile.baselines:
             if rule.profile.stands_for is None:
                 raise DataError(
                     f"`{shift.cause}` moves `{shift.lab}`, which is computed: move what it is computed from"
@@ -175,7 +175,7 @@ class Body:
             DataError: An id is neither a panel nor a lab with a profile.
         """
         self._at(at)
-        tests = tests_of(ids)
+        tests = labs_of(ids)
         extras = tuple(lab for lab in tests if lab in IMMATURE)
         if extras:
             self._texts = {}  # what is counted by hand shifts the shares: this draw is written by itself

@@ -192,7 +192,7 @@ def softened(value: int, centre: int, least: int | None, most: int | None) -> in
     if ratio < 1024:  # a quarter of the way: bends by less than a thousandth
         return value
     root = isqrt(isqrt((4096**4 + ratio**4) << 32))
-    way = way * (4096 << 8) // root
+    way = min(room, way * (4096 << 8) // root)
     return centre + way if value > centre else centre - way
 
 

@@ -137,9 +137,11 @@ class Moment:
                 self._calm[lab] = 0
             else:
                 point = self.traits.point(rule, self.age)
-                swing = rule.within * self.traits.wobble(lab, self.at) // MICRO if rule.within else 0
-                self._calm[lab] = point + point * swing // MICRO
+                self._calm[lab] = point + point * self._swing(rule) // MICRO
         return self._calm[lab]
+
+    def _swing(self, rule: Law) -> int:
+        return rule.within * self.traits.wobble(rule.profile.id, self.at) // MICRO if rule.within else 0
 
     def own(self, lab: str) -> int:
         """Return how far shifts of the lab itself move it."""
@@ -151,6 +153,9 @@ class Moment:
     def _moved(self, lab: str, present: Sequence[Shift]) -> int:
         calm = self.calm(lab)
         factor, amount = combined(*effects(present, self.at))
+        rule = law(lab)
+        if amount and rule is not None:
+            amount += amount * self._swing(rule) // MICRO  # what illness adds has its days too
         return (calm + amount) * factor // MICRO - calm
 
     def metabolic(self) -> int:
