@@ -10,6 +10,7 @@ from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import types as resource_types
 from .fhir import validate
+from .hospital.releases import build_hospital
 from .importers import import_fhir, import_mimic
 from .inspection import Event, TypeOverview, never_visible, overview, printable, timeline
 from .interview import Fact, Interview, Persona, Reply, Words
@@ -71,6 +72,7 @@ __all__ = [
     "ViewFilter",
     "WardroundError",
     "Words",
+    "build_hospital",
     "check_output",
     "export_ndjson",
     "fhir_search",

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from wardround.patients.hospital.releases import open_release, release_names
+
 from .errors import UsageError
 from .store import ChartStore
 
-BUILT_IN = ("ward",)
+BUILT_IN = ("ward", *release_names())
 
 
-def load_charts(name_or_path: str | Path) -> ChartStore:
+def load_charts(name_or_path: str | Path, *, workers: int = 1) -> ChartStore:
     """Open charts.
 
     Args:
-        name_or_path: "ward" for the built-in ward, or the path of a charts file.
+        name_or_path: "ward" for the built-in ward; a release of the hospital ("hospital-mini", "hospital-v1", or a
+            split as "hospital-v1/train"), which is built on first use; or the path of a charts file.
+        workers: Processes that build a release. A script that asks for more than one does so below
+            `if __name__ == "__main__":`.
 
     Raises:
         UsageError: Neither a built-in set nor a file.
@@ -31,9 +36,11 @@ def load_charts(name_or_path: str | Path) -> ChartStore:
         from wardround.patients.ward.load import open_ward
 
         return open_ward()
+    if name_or_path in release_names():
+        return open_release(str(name_or_path), workers=workers)
     if not Path(name_or_path).is_file():
         raise UsageError(
             f"`{name_or_path}` is neither a built-in set ({', '.join(BUILT_IN)}) nor a charts file; "
-            "make one with `wardround import`"
+            "make one with `wardround import` or `wardround hospital`"
         )
     return ChartStore.open(name_or_path)

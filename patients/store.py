@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Self
 import orjson
 import zstandard
 
+from .behind import Behind
 from .chart import Chart
 from .errors import DataError, UsageError
 from .interview import Interview
-from .packing import Index, body_hash, frame_digest
+from .packing import Index, PackedChart, body_hash, frame_digest
 
 if TYPE_CHECKING:
     from wardround.patients.hospital.truth import Truth
@@ -173,6 +174,30 @@ class ChartStore:
         if frame_digest(body).hex() != digest:
             raise DataError(f"{self.path}: {what} is damaged; build the store again")
         return zstandard.ZstdDecompressor().decompress(body)
+
+    def stored(self, patient_id: str) -> tuple[PackedChart, Behind]:
+        """Return a chart and what is behind it as they are stored, to be written into another store.
+
+        Raises:
+            UsageError: No such patient.
+            DataError: The chart is damaged.
+        """
+        chart = self.chart(patient_id)
+        columns = 'hash, licence, counts, digests, parts, "index", rows'
+        row = self._query(f"SELECT {columns} FROM charts WHERE patient = ?", patient_id)[0]  # noqa: S608
+        digest, licence, counts, digests, check, index, rows = row
+        frames = tuple(self.frame(patient_id, number) for number in range(len(digests) // 16))
+        texts = self.texts(patient_id) or b""
+        assert chart.hash == digest
+        packed = PackedChart(
+            patient_id, licence, digest, index, rows, frames, digests, orjson.loads(counts), check, texts
+        )  # fmt: skip
+        visits: list[tuple[str, str, bytes]] = []
+        if self._has("visits"):
+            query = "SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place"
+            visits = [tuple(visit) for visit in self._query(query, patient_id)]
+        truths = self._query("SELECT body FROM truths WHERE patient = ?", patient_id) if self._has("truths") else []
+        return packed, Behind(patient_id, tuple(visits), bytes(truths[0][0]) if truths else b"")
 
     def frame(self, patient_id: str, number: int) -> bytes:
         """Return one compressed part of a chart's body."""

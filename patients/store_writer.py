@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
-import zstandard
 
-from .assembling import LEVEL
+from .behind import Behind, behind
 from .errors import DataError, UsageError
 from .fhir import Validator
 from .interview import Interview
@@ -276,27 +274,6 @@ class StoreWriter:
             self.close()
         else:
             self.abort()
-
-
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """What is behind a chart, ready to be written; it pickles."""
-
-    patient_id: str
-    visits: tuple[tuple[str, str, bytes], ...] = ()
-    """Encounter id, digest, and interview as compressed JSON."""
-    truth: bytes = b""
-    """Compressed JSON; empty for none."""
-
-
-def behind(patient_id: str, interviews: Mapping[str, Interview], truth: Truth | None) -> Behind:
-    """Return interviews (by Encounter id, in order) and truth of a chart as the store keeps them."""
-    compressor = zstandard.ZstdCompressor(level=LEVEL)
-    visits = []
-    for encounter, interview in interviews.items():
-        body = compressor.compress(interview.model_dump_json().encode())
-        visits.append((encounter, frame_digest(body).hex(), body))
-    return Behind(patient_id, tuple(visits), b"" if truth is None else compressor.compress(truth.as_json()))
 
 
 def store_hash(chart_hashes: Iterable[str]) -> str:

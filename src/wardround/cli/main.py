@@ -9,10 +9,10 @@ from pathlib import Path
 
 import wardround
 
-from . import charts, doctor, evaluation, grading, inspecting, sets
+from . import charts, doctor, evaluation, grading, hospital, inspecting, sets
 from .output import safe
 
-_GROUPS = (evaluation, charts, inspecting, sets, grading, doctor)
+_GROUPS = (evaluation, charts, hospital, inspecting, sets, grading, doctor)
 
 
 def build_parser() -> argparse.ArgumentParser:
