@@ -154,6 +154,15 @@ class Teller:
         self._fill(options[self._drawn(chosen, len(options))], places, out, key)
         return tidy("".join(out))
 
+    def nth(self, key: str, place: int, **places: str) -> str:
+        """Return wording `place` of `key` (counted around), for what one author always words alike."""
+        options = book().get(key)
+        if options is None:
+            raise DataError(f"notes: no phrase `{key}`; add it to data/notes")
+        out: list[str] = []
+        self._fill(options[place % len(options)], places, out, key)
+        return tidy("".join(out))
+
     def _drawn(self, key: str, count: int) -> int:
         deck = self._decks.get(key)
         if not deck:

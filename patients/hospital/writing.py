@@ -44,7 +44,8 @@ def write_record(life: Life) -> Record:
     outline = Outline(life)
     reports = write_reports(outline)
     planned = sorted(
-        (one for root in outline.roots for one in _planned(outline, root)), key=lambda one: (one.at, one.stored, one.kind)
+        (one for root in outline.roots for one in _planned(outline, root)),
+        key=lambda one: (one.at, one.stored, one.kind),
     )
     notes = tuple(_note(outline, one, number) for number, one in enumerate(planned, 1))
     return Record(life, notes, reports)
@@ -63,7 +64,9 @@ def _note(outline: Outline, planned: _Planned, number: int) -> Note:
 def _planned(outline: Outline, root: Stay) -> Iterator[_Planned]:
     stream = Stream("hospital", outline.life.seed, outline.life.index, "notes", "times", root.id)
     if root.kind == "clinic":
-        yield _Planned("clinic", "clinic", root.end, root.end + _minutes(stream, 5, 90), root.id, f"clinic {root.service}", root)
+        yield _Planned(
+            "clinic", "clinic", root.end, root.end + _minutes(stream, 5, 90), root.id, f"clinic {root.service}", root
+        )
         return
     if root.kind == "ed":
         yield _Planned("ed", "ed", root.end, root.end + _minutes(stream, 2, 60), root.id, f"ed {root.id}", root)

@@ -12,7 +12,6 @@ from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_plan import consulted_service, outcome, stop_reason
-from .writing_results import is_vital
 from .writing_story import background, opened, presentation
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
@@ -31,7 +30,7 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     told = _events(scribe, teller, [one for one in known.events if one.at > since])
     said += told or [teller.say("interval.none", (known.root.id,))]
     pain = [one for one in known.series("pain_score") if one.at > since]
-    if pain and teller.chance(60):
+    if pain and teller.chance(20):
         said.append(teller.say("vitals.pain", (pain[-1].id,), pain=pain[-1].text))
     if teller.chance(35):
         came = known.findings("symptom", present=True)[:3]
@@ -86,9 +85,6 @@ def _events(scribe: Scribe, teller: Teller, events: Sequence[CourseEvent]) -> li
         told = tell(scribe, teller, event)
         if told is not None:
             said.append(told)
-        if event.words is not None:
-            words = event.words.en.rstrip(".")
-            said.append(teller.say("course.words", (event.id,), words=words, date=scribe.date(event.at)))
     return said
 
 
@@ -97,7 +93,9 @@ def _plain(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | Non
 
 
 def _orders_of(scribe: Scribe, event: CourseEvent) -> list[Prescription]:
-    found = [scribe.known.outline.prescriptions[one] for one in event.facts if one in scribe.known.outline.prescriptions]
+    found = [
+        scribe.known.outline.prescriptions[one] for one in event.facts if one in scribe.known.outline.prescriptions
+    ]
     return [one for one in found if one.known_at <= scribe.known.at]
 
 
@@ -119,7 +117,7 @@ def _held(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None
     orders = [one for one in orders if one.drug not in running]
     if not orders:
         return None
-    names = list(dict.fromkeys(one.name for one in orders))[:_MOST_ORDERS]
+    names = list(dict.fromkeys(scribe.drug(one) for one in orders))[:_MOST_ORDERS]
     reasons = {one.stop_reason for one in orders}
     reason = stop_reason(teller, orders[0]) if len(reasons) == 1 else ""
     words = scribe.join(names)
@@ -147,7 +145,9 @@ def _cultured(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | 
 
 
 def _complicated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
-    found: list[Illness] = [scribe.known.outline.illnesses[one] for one in event.facts if one in scribe.known.outline.illnesses]
+    found: list[Illness] = [
+        scribe.known.outline.illnesses[one] for one in event.facts if one in scribe.known.outline.illnesses
+    ]
     found = [one for one in found if one.known_at <= scribe.known.at]
     if not found:
         return None
@@ -182,9 +182,7 @@ def _consulted(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence |
     if service is None:
         return None
     name = service_name(service)
-    return teller.say(
-        "course.consulted", (event.id,), service=lowered(name), Service=name, date=scribe.date(event.at)
-    )
+    return teller.say("course.consulted", (event.id,), service=lowered(name), Service=name, date=scribe.date(event.at))
 
 
 _TELLERS: Mapping[str, _Tell] = MappingProxyType(
@@ -208,8 +206,8 @@ def _laboratory_course(scribe: Scribe, teller: Teller) -> list[Sentence]:
     """Return how the most abnormal labs moved from first to last."""
     known = scribe.known
     said: list[Sentence] = []
-    first, last = known.first(), known.latest()
-    moved = [one for one in first.values() if flag(one) and one.causes and not is_vital(one.lab)]
+    first, last, told = known.first(), known.latest(), table("told_labs")
+    moved = [one for one in first.values() if flag(one) and one.causes and one.lab in told]
     moved.sort(key=lambda one: (-_change(one, last[one.lab]), one.lab))
     for one in moved:
         end = last[one.lab]
@@ -242,9 +240,9 @@ def _continued(scribe: Scribe, teller: Teller) -> list[Sentence]:
     kept = [one for one in known.active("home", "discharge") if one.id in home][:_MOST_ORDERS]
     if not kept:
         return []
-    names = scribe.join([one.name for one in kept])
+    names = scribe.join([scribe.drug(one) for one in kept])
     ids = [one.id for one in kept]
-    key = "course.home_continued" if len(set(one.name for one in kept)) > 1 else "course.home_continued.one"
+    key = "course.home_continued" if len({one.name for one in kept}) > 1 else "course.home_continued.one"
     return [teller.say(key, ids, drugs=names, Drugs=capital(names))]
 
 

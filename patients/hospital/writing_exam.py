@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from wardround.patients.knowledge.bedside import finding_profiles
 
@@ -61,21 +61,21 @@ def _by_system(scribe: Scribe, teller: Teller, present: Sequence[Sign], absent: 
 def examination(scribe: Scribe) -> list[Sentence]:
     """Return the examination by parts of the body."""
     teller = scribe.teller("physical-exam")
-    return [line for _, line in _parts(scribe, teller, improving=())]
+    return [line for _, line in _parts(scribe, teller, {})]
 
 
-def later_examination(scribe: Scribe, improving: Sequence[str]) -> list[Sentence]:
+def later_examination(scribe: Scribe, better: Mapping[str, str]) -> list[Sentence]:
     """Return the examination on a later day: what passes is told as improving once the course has turned.
 
     Args:
         scribe: The author.
-        improving: Ids of the events that say so; empty before.
+        better: Illnesses that have turned, and the events that say so.
     """
-    teller = scribe.teller("physical-exam")
-    return [line for _, line in _parts(scribe, teller, improving=tuple(improving))]
+    teller = scribe.teller("physical-exam", copied=scribe.style.copies)
+    return [line for _, line in _parts(scribe, teller, better)]
 
 
-def _parts(scribe: Scribe, teller: Teller, improving: tuple[str, ...]) -> list[tuple[str, Sentence]]:
+def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, str]) -> list[tuple[str, Sentence]]:
     known = scribe.known
     present: dict[str, list[Sign]] = {}
     absent: dict[str, list[Sign]] = {}
@@ -85,31 +85,48 @@ def _parts(scribe: Scribe, teller: Teller, improving: tuple[str, ...]) -> list[t
             where.setdefault(profile.exam or "general" if profile is not None else "general", []).append(one)
     said = []
     for part in _PARTS:
-        items, ids = _part(scribe, teller, present.get(part, ()), absent.get(part, ()), improving)
-        if items:
-            said.append((part, _line(scribe, teller, part, items, ids)))
+        items, ids = _there(scribe, teller, present.get(part, ()), better)
+        normal, more = _not_there(scribe, teller, absent.get(part, ()), alone=not items)
+        if items or normal:
+            said.append((part, _line(scribe, teller, part, items + normal, ids + more)))
     return said
 
 
-def _part(
-    scribe: Scribe, teller: Teller, present: Sequence[Sign], absent: Sequence[Sign], improving: tuple[str, ...]
+def _there(
+    scribe: Scribe, teller: Teller, present: Sequence[Sign], better: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    items: list[str] = []
+    """Return what is found in a part of the body; what is passing is told together."""
+    lasting: list[str] = []
+    passing: list[str] = []
     ids: list[str] = []
     for one in present:
         profile = finding_profiles().get(one.finding)
         text = scribe.finding(one, teller)
-        if improving and profile is not None and profile.clears:
-            text = teller.words("exam.improving", sign=text)
-            ids += improving
-        items.append(text)
+        turned = [better[owner] for owner, _ in one.owners if owner in better]
+        if turned and profile is not None and profile.clears:
+            passing.append(text)
+            ids += turned
+        else:
+            lasting.append(text)
         ids.append(one.id)
-    for place, one in enumerate(absent[:_MOST_NORMAL]):
+    if passing:
+        lasting.append(teller.words("exam.improving", sign=scribe.join(passing)))
+    return list(dict.fromkeys(lasting)), ids
+
+
+def _not_there(scribe: Scribe, teller: Teller, absent: Sequence[Sign], *, alone: bool) -> tuple[list[str], list[str]]:
+    """Return what is normal in a part of the body.
+
+    A sentence of what is normal says more than that its own finding is absent: it stands only where nothing is found.
+    """
+    items: list[str] = []
+    ids: list[str] = []
+    for one in absent[:_MOST_NORMAL]:
         profile = finding_profiles().get(one.finding)
         if profile is None:
             continue
-        if profile.normal and not present and place == 0:
-            items.append(lowered(teller.pick(profile.normal)))  # says more than its own finding: only where none is
+        if profile.normal and alone and not items:
+            items.append(lowered(teller.pick(profile.normal)))
         elif profile.absent:
             items.append(f"no {scribe.finding(one, teller, absent=True)}")
         else:
@@ -121,7 +138,14 @@ def _part(
 def _line(scribe: Scribe, teller: Teller, part: str, items: Sequence[str], ids: Sequence[str]) -> Sentence:
     short = scribe.style.headers == "header_short" or scribe.style.register == "abbrev"
     title = table("exam_short" if short else "exam_title")[part]
+    words = ("; " if len(items) > 2 or any("," in item for item in items) else ", ").join(items)
     if scribe.style.exam == "lines":
-        text = teller.words("exam.part", title=title, items=("; " if len(items) > 2 else ", ").join(items))
-        return teller_line(text, ids)
-    return teller.say("exam.run", ids, area=lowered(table("exam_title")[part]), Area=capital(title), items=", ".join(items))
+        return teller_line(teller.words("exam.part", title=title, items=_bare(part, words)), ids)
+    return teller.say("exam.run", ids, area=table("exam_area")[part], Area=capital(title), items=words)
+
+
+def _bare(part: str, words: str) -> str:
+    """Return words under their title without saying it again: "Abdomen: soft", not "Abdomen: abdomen soft"."""
+    first, _, rest = words.partition(" ")
+    following = rest.partition(" ")[0].strip(",;")
+    return rest if first in table("exam_area")[part].split() and following in table("exam_follows") else words

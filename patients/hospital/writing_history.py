@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .life import Illness, Prescription, Relative
-from .phrasing import Teller, capital, counted, lowered, table
+from .phrasing import Teller, capital, counted, lowered
 from .record import Sentence
 from .writing_results import teller_line
 from .writing_story import function_words, opened
@@ -24,15 +24,16 @@ def demographics(scribe: Scribe) -> list[Sentence]:
     teller = scribe.teller("demographics")
     person = scribe.person
     facts = ("person",)
-    months = scribe.age_words
+    number, unit = scribe.age_words.split("-")[:2]
+    age = counted(int(number), unit)
     said = [
         teller.line(
             "demo.line",
             facts,
             fullname=person.name,
-            age=months.removesuffix("-old").replace("-", " ") if "month" in months else str(scribe.age),
-            age_words=months.replace("-", " "),
-            age_short=months if "month" in months else f"{scribe.age}y",
+            age=number if unit == "year" else age,
+            age_words=f"{age} old",
+            age_short=f"{number}y" if unit == "year" else f"{number}mo",
             sex=person.sex,
             Sex=capital(person.sex),
             sex_letter=person.sex[0].upper(),
@@ -55,7 +56,7 @@ def demographics(scribe: Scribe) -> list[Sentence]:
 def past_medical(scribe: Scribe) -> list[Sentence]:
     """Return the illnesses known before this stay."""
     teller = scribe.teller("past-medical-history")
-    past = [one for one in scribe.known.past][-_MOST_PAST:]
+    past = list(scribe.known.past)[-_MOST_PAST:]
     if not past:
         return [teller.say("pmh.none", ("person",))]
     past = sorted(past, key=lambda one: (one.acuity != "chronic" or one.resolved is not None, one.onset, one.id))
@@ -70,7 +71,7 @@ def past_medical(scribe: Scribe) -> list[Sentence]:
 def _past_line(scribe: Scribe, teller: Teller, one: Illness) -> Sentence:
     name = scribe.condition(one)
     if one.acuity == "chronic" and one.resolved is None:
-        since = teller.words("pmh.since", year=scribe.year(one.known_at)) if teller.chance(65) else ""
+        since = teller.nth("pmh.since", scribe.style.since, year=scribe.year(one.known_at)) if teller.chance(65) else ""
         return teller.line("pmh.line", (one.id,), condition=name, since=opened(since))
     stay = one.encounter
     if stay is not None and teller.chance(40):
@@ -89,13 +90,17 @@ def _inpatient(scribe: Scribe, encounter: str) -> bool:
 def past_surgical(scribe: Scribe) -> list[Sentence]:
     """Return the procedures done before this stay."""
     teller = scribe.teller("past-surgical-history")
-    done = [one for one in scribe.life.treated if one.at < scribe.known.begin and (one.end or one.at) < scribe.known.begin]
+    done = [
+        one for one in scribe.life.treated if one.at < scribe.known.begin and (one.end or one.at) < scribe.known.begin
+    ]
     if not done:
         return [teller.say("psh.none", ("person",))]
     lines = []
     for one in done[-8:]:
         lines.append(
-            teller.line("psh.line", (one.id,), procedure=lowered(one.title), year=scribe.year(one.at), date=scribe.date(one.at))
+            teller.line(
+                "psh.line", (one.id,), procedure=lowered(one.title), year=scribe.year(one.at), date=scribe.date(one.at)
+            )
         )
     return numbered(scribe, lines)
 

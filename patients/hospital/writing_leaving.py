@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from wardround.patients.knowledge.bedside import finding_profiles
+
 from .life import PlanItem, Prescription
 from .phrasing import Teller, capital, lowered
 from .record import Sentence
@@ -24,9 +26,7 @@ def discharge_medications(scribe: Scribe) -> list[Sentence]:
     drugs = {one.drug for one in after}
     for one in before:
         if one.drug not in drugs:
-            lines.append(
-                teller.line("med.stopped", (one.id,), drug=one.name, reason=stop_reason(teller, one))
-            )
+            lines.append(teller.line("med.stopped", (one.id,), drug=scribe.drug(one), reason=stop_reason(teller, one)))
     return numbered(scribe, lines) if lines else [teller.say("med.none", (known.root.id,))]
 
 
@@ -52,7 +52,7 @@ def instructions(scribe: Scribe) -> list[Sentence]:
     said = [teller.say(key, facts, reason=reason)]
     for plan in known.plans:
         for item in plan.items:
-            if item.kind not in _LATER:
+            if item.kind not in _LATER and plan.category != "treatment":
                 said.append(_instruction(teller, plan.id, item))
     if len(said) > 1 and known.active("home", "discharge") and teller.chance(50):
         orders = known.active("home", "discharge")
@@ -62,6 +62,9 @@ def instructions(scribe: Scribe) -> list[Sentence]:
 
 def plain_reason(known: Known) -> str:
     """Return why the patient was here, in words for the patient."""
+    profile = finding_profiles().get(known.root.complaint)
+    if known.root.kind != "clinic" and profile is not None and profile.lay is not None and profile.lay.name.en:
+        return profile.lay.name.en[0]
     return lowered(known.root.reason)
 
 
@@ -104,8 +107,8 @@ def discharge_plan(scribe: Scribe) -> list[Sentence]:
     lines = []
     for plan in scribe.known.plans:
         for item in plan.items:
-            if item.kind in ("warning", "teaching"):
-                continue
+            if item.kind in _LATER or item.kind in ("warning", "teaching"):
+                continue  # the first go to the follow-up, the others to the patient
             text = capital(item.text.en.rstrip("."))
             key = "plan.item" if item.due is None else "plan.item.due"
             date = scribe.date(item.due) if item.due is not None else ""

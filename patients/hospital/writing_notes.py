@@ -49,9 +49,11 @@ class Composer:
         found = [getattr(self, f"_{name}")() for name in names]
         return tuple(part for part in found if part is not None)
 
-    # -- one method a section; its name is the word in the tables `note_*` ------------------------------------------------
+    # -- one method a section; its name is the word in the tables `note_*` ---------------------------------------------
 
-    def _part(self, slug: Slug, said: Sequence[Sentence], header: str | None = None, *, lines: bool | None = None) -> NotePart | None:
+    def _part(
+        self, slug: Slug, said: Sequence[Sentence], header: str | None = None, *, lines: bool | None = None
+    ) -> NotePart | None:
         kept = tuple(one for one in said if one.text)
         if not kept:
             return None
@@ -125,7 +127,7 @@ class Composer:
         return self._part("vitals", vital_signs(self.scribe, since, first=self.kind in ("admission", "ed", "clinic")))
 
     def _exam(self) -> NotePart | None:
-        better = [one.id for one in self.known.happened("improved")]
+        better = {fact: one.id for one in self.known.happened("improved") for fact in one.facts}
         said = later_examination(self.scribe, better) if self.kind == "progress" else examination(self.scribe)
         return self._part("physical-exam", said, lines=self.scribe.style.exam == "lines")
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
 
+from .generation import rules
 from .life import Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_history import numbered
-from .writing_results import is_vital, shown, teller_line
+from .writing_results import shown, teller_line
 from .writing_story import background, opened, presentation
 from .writing_view import Known, flag
 from .writing_words import Scribe, service_name
@@ -56,7 +57,7 @@ def assessment(scribe: Scribe, *, day: int | None = None, visit: bool = False) -
     else:
         said = [_summary(scribe, teller, principal)]
     support = basis(scribe, teller, principal)
-    if support.text:
+    if support.text and (day is None or day <= 2 or teller.chance(25)):
         said.append(teller.say("assess.basis", support.facts, findings=support.text, Findings=capital(support.text)))
     others = [one for one in known.problems if one.id != principal.id and known.new(one)]
     if others and teller.chance(70):
@@ -106,7 +107,8 @@ def graded(scribe: Scribe, teller: Teller, illness: Illness) -> str:
 def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sentence:
     known = scribe.known
     turns = known.happened("improved", "worsened")
-    state, facts = "", ()
+    state = ""
+    facts: tuple[str, ...] = ()
     if turns:
         last = turns[-1]
         state = teller.words("assess.state.improved" if last.kind == "improved" else "assess.state.worse")
@@ -134,7 +136,7 @@ def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
     ]
     owned.sort(key=lambda one: (one.relevance != "key", one.onset, one.id))
     for one in teller.some(owned[:6], 2, _MOST_BASIS - 1):
-        words.append(scribe.finding(one, teller))
+        words.append(scribe.finding(one, teller, absent=one.type == "sign"))  # signs: the noun phrase
         ids.append(one.id)
     for study in known.studies:
         name, seen, facts = shown(scribe, teller, study)
@@ -154,7 +156,8 @@ def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:
 
 def moved(known: Known, illness: Illness, most: int) -> list[Result]:
     """Return the last values that an illness moves out of range."""
-    latest = [one for one in known.latest().values() if not is_vital(one.lab)]
+    told = table("told_labs")
+    latest = [one for one in known.latest().values() if one.lab in told]
     return [one for one in latest if illness.id in one.causes and flag(one)][:most]
 
 
@@ -172,7 +175,7 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
     known = scribe.known
     begin = known.begin if since is None else since
     said: list[Sentence] = []
-    loose = [one for one in known.problems[:_MOST_PROBLEMS]]
+    loose = known.problems[:_MOST_PROBLEMS]
     for number, illness in enumerate(loose, 1):
         actions = problem(scribe, teller, illness, begin)
         text = "; ".join(one.text for one in actions)
@@ -184,7 +187,23 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
             said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
     if not loose:
         said += _symptomatic(scribe, teller, begin)
-    return said + _cultures_awaited(scribe, teller)
+        return said + _cultures_awaited(scribe, teller)
+    return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
+
+
+def _supportive(one: Prescription) -> bool:
+    """Whether an order belongs to the stay rather than to one illness: prophylaxis, comfort, replacement."""
+    lines = rules()
+    return one.line in {each.id for each in lines.supportive} | {each.line.id for each in lines.replacements}
+
+
+def _support(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    orders = [one for one in scribe.known.active("inpatient") if _supportive(one)][:_MOST_ORDERS]
+    if not orders:
+        return []
+    text = teller.words("plan.support", orders=scribe.orders(orders))
+    marks = {"hash": "# ", "number": "- "}
+    return [teller_line(marks.get(scribe.style.problems, "") + text, [one.id for one in orders])]
 
 
 def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:
@@ -198,7 +217,7 @@ def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:
 
 
 def _symptomatic(scribe: Scribe, teller: Teller, begin: Instant) -> list[Sentence]:
-    orders = [one for one in scribe.known.started(begin, scribe.known.at)][:_MOST_ORDERS]
+    orders = scribe.known.started(begin, scribe.known.at)[:_MOST_ORDERS]
     if not orders:
         return [teller.say("plan.none", (scribe.known.root.id,))]
     words = scribe.orders(orders)
@@ -209,7 +228,7 @@ def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) ->
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
     mine = [one for one in known.active() if one.indication == illness.id]
-    inside = [one for one in mine if one.kind == "inpatient"]
+    inside = [one for one in mine if one.kind == "inpatient" and not _supportive(one)]
     fresh = [one for one in inside if one.start >= begin]
     kept = [one for one in inside if one.start < begin]
     home = [one for one in mine if one.kind != "inpatient" and (one.start < known.begin or known.root.kind == "clinic")]
@@ -224,7 +243,7 @@ def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) ->
     if watched and known.new(illness) and teller.chance(60):
         names = scribe.join([scribe.lab(one) for one in watched])
         text = teller.words("plan.labs", labs=names, Labs=capital(names))
-        said.append(Said(text, tuple(one.id for one in watched)))
+        said.append(Said(lowered(text), tuple(one.id for one in watched)))
     kept_ones = [one for one in said if one.text]
     return kept_ones or [Said(teller.words("plan.none"), (illness.id,))]
 
@@ -244,7 +263,7 @@ def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -
     for one in known.stopped(begin, known.at):
         if one.indication != illness.id or one.drug in running:
             continue
-        text = teller.words("plan.stop", drug=one.name, Drug=capital(one.name), reason=stop_reason(teller, one))
+        text = teller.words("plan.stop", drug=scribe.drug(one), Drug=capital(one.name), reason=stop_reason(teller, one))
         said.append(Said(lowered(text), (one.id,)))
     return said[:2]
 

@@ -137,11 +137,11 @@ def _groups(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sen
             panels.pop(kind, None)
             drawn[kind] = one.panel
         panels.setdefault(kind, {})[one.lab] = one
-    said = []
+    said: list[Sentence] = []
     separator = teller.pick((", ", " | ", ", ", "; "))
     units = teller.chance(25)
     for panel, by_lab in list(panels.items())[:_MOST_GROUPS]:
-        values = [f"{scribe.lab(one)} {scribe.value(one, unit=units)}" for one in by_lab.values()]
+        values = [f"{scribe.title(one)} {scribe.value(one, unit=units)}" for one in by_lab.values()]
         ids = [one.id for one in by_lab.values()]
         when = _when(scribe, list(by_lab.values())[-1].at)
         title = table("panel_title").get(panel)
@@ -160,20 +160,20 @@ def _when(scribe: Scribe, at: Instant) -> str:
 def _table(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sentence]:
     """Return a line a test, abnormal ones first, the time of the draw on the first of each."""
     ordered = [one for one in found if flag(one)] + [one for one in found if not flag(one)]
-    said = []
+    said: list[Sentence] = []
     before = ""
-    dots = teller.pick((" ", ": ", " .... ", " = "))
+    dots = teller.pick((" ", ": ", " - ", " = "))
     for one in ordered[: 3 * _MOST_NORMAL + 6]:
         when = _when(scribe, one.at)
         text = f"{one.name}{dots}{scribe.value(one, unit=True)}"
-        said.append(teller_line(f"{text} [{when}]" if when != before else text, (one.id,)))
+        said.append(teller_line(f"{text}, {when}" if when != before else text, (one.id,)))
         before = when
     return said
 
 
 def _prose(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list[Sentence]:
     """Return the abnormal results in words, then which others were in range."""
-    said = []
+    said: list[Sentence] = []
     by_day: dict[str, list[Result]] = {}
     for one in latest.values():
         if flag(one):
@@ -181,7 +181,12 @@ def _prose(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list
     for day, found in by_day.items():
         values = [f"{scribe.lab(one)} {scribe.value(one, unit=True)}" for one in found]
         said.append(teller.say("labs.notable", [one.id for one in found], when=day, values=scribe.join(values)))
-    calm = [one for one in latest.values() if not flag(one) and (one.low or one.high) and number(one.text) is not None]
+    told = table("told_labs")
+    calm = [
+        one
+        for one in latest.values()
+        if one.lab in told and not flag(one) and (one.low or one.high) and number(one.text) is not None
+    ]
     calm = teller.some(calm, 3, _MOST_NORMAL)
     if calm:
         names = scribe.join([scribe.lab(one) for one in calm])
@@ -191,23 +196,25 @@ def _prose(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list
 
 def _trends(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> list[Sentence]:
     """Return up to three series of abnormal labs over the stay."""
-    said = []
-    for one in abnormal(list(latest.values()))[:8]:
+    said: list[Sentence] = []
+    told = table("told_labs")
+    for one in [each for each in abnormal(list(latest.values())) if each.lab in told][:8]:
         series = [each for each in scribe.known.series(one.lab) if number(each.text) is not None]
         if len(series) < 3 or len(said) >= 3 or not teller.chance(50):
             continue
         shown_ones = series[-4:]
         values = " → ".join(each.text for each in shown_ones)
         unit = unit_of(one.lab)
-        text = f"{values} {unit}".rstrip() if teller.chance(50) else values
+        text = f"{values}{'' if unit == '%' else ' '}{unit}".rstrip() if teller.chance(50) else values
         said.append(teller.line("labs.trend", [each.id for each in shown_ones], name=scribe.lab(one), values=text))
     return said
 
 
 def notable(scribe: Scribe, found: Mapping[str, Result], most: int) -> tuple[str, tuple[str, ...]]:
     """Return the most abnormal results in words: "white count 14.2 (H) and creatinine 1.9 mg/dL (H)"."""
+    told = table("told_labs")
     ranked = sorted(
-        (one for one in found.values() if flag(one) and not is_vital(one.lab)), key=lambda one: (-_away(one), one.lab)
+        (one for one in found.values() if flag(one) and one.lab in told), key=lambda one: (-_away(one), one.lab)
     )[:most]
     words = [f"{scribe.lab(one)} {scribe.value(one, unit=scribe.style.register == 'full')}" for one in ranked]
     return scribe.join(words), tuple(one.id for one in ranked)
@@ -227,7 +234,7 @@ def _away(result: Result) -> int:
 
 def cultures(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
     """Return the state of cultures taken or reported since a moment."""
-    said = []
+    said: list[Sentence] = []
     for one in scribe.known.cultures:
         stages = [stage for stage in one.stages if stage.at <= scribe.known.at]
         if one.at < since and not any(stage.at >= since for stage in stages):
@@ -293,12 +300,12 @@ def study_lines(scribe: Scribe, since: Instant, *, imaging: bool) -> list[Senten
     """Return a line a study reported since a moment: imaging, or the others (ECG, endoscopy)."""
     slug = "imaging" if imaging else "other-studies"
     teller = scribe.teller(slug)
-    said = []
+    said: list[Sentence] = []
     for study in scribe.known.studies:
         if study.known_at < since or (study.modality not in ("ECG", "Endoscopy", "Echo")) != imaging:
             continue
         words, ids = impression_words(scribe.known.outline, study)
-        name = capital(study_name(study))
+        name = study_name(study)
         said.append(
             teller.line(
                 "study.line", ids, study=name, date=scribe.date(study.at), impression=lowered(words), Impression=words

@@ -7,18 +7,13 @@ from collections.abc import Sequence
 from wardround.patients.times import DAY
 
 from .life import Illness, Sign, Stay
-from .phrasing import Teller, capital, counted, lowered, table, unique
+from .phrasing import Teller, article, capital, counted, lowered, table, unique
 from .record import Sentence
 from .writing_results import notable, shown, vitals_line
 from .writing_view import Known
 from .writing_words import Scribe, span
 
-_PREPOSITIONS = frozenset(
-    "across all along around at behind below beneath between deep in inside just mostly near on over through under up".split()
-)
 _ASKED = ("region", "quality", "radiation", "timing", "provocation", "palliation", "severity")
-_NOTHING = frozenset(("nothing", "nowhere", "no", "none"))
-_DATED = frozenset(("for", "over", "past", "since", "last", "week", "weeks", "days", "months", "years", "hours"))
 _MOST_PAST = 4
 _MOST_ALSO = 6
 _MOST_DENIED = 6
@@ -51,7 +46,9 @@ def chief_complaint(scribe: Scribe) -> list[Sentence]:
     if scribe.known.root.kind == "clinic" or complaint_sign(scribe.known) is None:
         return [teller.line("cc.line.visit", (scribe.known.root.id,), reason=reason)]
     complaint, duration, facts = presentation(scribe, teller)
-    return [teller.line("cc.line", (*facts, scribe.known.root.id), reason=reason, complaint=complaint, duration=duration)]
+    return [
+        teller.line("cc.line", (*facts, scribe.known.root.id), reason=reason, complaint=complaint, duration=duration)
+    ]
 
 
 def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[str, tuple[str, ...]]:
@@ -64,7 +61,7 @@ def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[
         return (teller.words("hpi.nohistory"), ("person",)) if nothing else ("", ())
     kept = teller.some(chronic, 1 if len(chronic) == 1 else 2, most)
     text = teller.words("hpi.history", conditions=scribe.conditions(kept))
-    return (text if text[0] in ",(" else f" {text}"), tuple(one.id for one in kept)
+    return opened(text), tuple(one.id for one in kept)
 
 
 def _principal_condition(known: Known) -> str:
@@ -74,7 +71,7 @@ def _principal_condition(known: Known) -> str:
 
 def opened(text: str) -> str:
     """Return a clause so that it can follow a noun: with its blank, or with its comma."""
-    return text if not text or text[0] in ",;(" or text[0] == " " else f" {text}"
+    return text if not text or text[0] in ",; " else f" {text}"
 
 
 def present_illness(scribe: Scribe) -> list[Sentence]:
@@ -111,15 +108,15 @@ def _described(teller: Teller, sign: Sign) -> list[Sentence]:
     told: list[Sentence] = []
     for name in _ASKED:
         pair = sign.attributes.get(name)
-        if pair is None or (name == "timing" and _DATED & set(pair.en.lower().split())):
+        if pair is None or (name == "timing" and any(word in table("dated") for word in pair.en.lower().split())):
             continue  # a span of time would speak against the onset
         text = lowered(pair.en.rstrip("."))
-        if text.split()[0] in _NOTHING:
+        if text.split()[0] in table("nothing"):
             told.append(teller.say(f"hpi.nothing.{name}", (sign.id,)))
             continue
         places = {name: text, capital(name): capital(text)}
         if name == "region":
-            places["where"] = text if text.split()[0] in _PREPOSITIONS else f"in {text}"
+            places["where"] = text if text.split()[0] in table("prepositions") else f"in {text}"
         if name == "severity" and sign.score is not None:
             continue
         told.append(teller.say(f"hpi.{name}", (sign.id,), **places))
@@ -140,10 +137,13 @@ def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]
     for group in _grouped(teller, teller.stream.shuffled(absent)):
         words = [scribe.finding(one, teller, absent=True) for one in group]
         told.append(teller.say("hpi.denies", [one.id for one in group], symptoms=scribe.join(words, "or")))
-    risks = known.findings("history", present=True)[:_MOST_PAST]
-    if risks:
-        words = [scribe.finding(one, teller) for one in risks]
-        told.append(teller.say("hpi.risk", [one.id for one in risks], items=scribe.join(words)))
+    history = known.findings("history", present=True)
+    favorable = [one for one in history if one.owners and all(edge == "protective" for _, edge in one.owners)][:2]
+    risks = [one for one in history if one not in favorable][:_MOST_PAST]
+    for key, found in (("hpi.risk", risks), ("hpi.habit", favorable)):
+        if found:
+            words = [scribe.finding(one, teller) for one in found]
+            told.append(teller.say(key, [one.id for one in found], items=scribe.join(words)))
     spared = known.findings("history", present=False)[:2]
     if spared:
         words = [scribe.finding(one, teller, absent=True) for one in spared]
@@ -199,7 +199,9 @@ def _arrival(scribe: Scribe, teller: Teller) -> list[Sentence]:
             continue
         name, seen, ids = shown(scribe, teller, study)
         key = "hpi.study" if seen else "hpi.study.normal"
-        told.append(teller.say(key, ids, study=name, study_cap=capital(name), shown=seen))
+        told.append(
+            teller.say(key, ids, study=name, A_study=capital(article(name)), study_cap=capital(name), shown=seen)
+        )
     told += _given(scribe, teller)
     return told
 
@@ -222,7 +224,10 @@ def visit(scribe: Scribe) -> list[Sentence]:
     history, past = background(scribe, teller)
     told = [
         teller.say(
-            "hpi.opener.visit", ("person", known.root.id, *past), history=opened(history), reason=lowered(known.root.reason)
+            "hpi.opener.visit",
+            ("person", known.root.id, *past),
+            history=opened(history),
+            reason=lowered(known.root.reason),
         )
     ]
     if scribe.informant is not None:
@@ -232,7 +237,7 @@ def visit(scribe: Scribe) -> list[Sentence]:
     body: list[Sentence] = []
     if sign is not None:
         words = scribe.finding(sign, teller)
-        body.append(teller.say("hpi.also", (sign.id,), symptoms=words))
+        body.append(teller.say("hpi.complains", (sign.id,), symptoms=words))
         body += _described(teller, sign)
         body += _others(scribe, teller, sign)
     else:

@@ -40,6 +40,10 @@ class Style:
     """hash, number, prose, system."""
     order: int
     """Which order of sections."""
+    since: int
+    """Which way of dating past illnesses."""
+    copies: bool
+    """Whether examinations are copied forward from day to day."""
     title: str
     """Before the family name: "Mr. Lee", or "" for "the patient"."""
 
@@ -73,5 +77,7 @@ def draw_style(seed: int, index: int, author: str) -> Style:
         exam=stream.choice(("lines", "prose") if register == "full" else ("lines", "lines", "prose")),
         problems=stream.choice(("hash", "number", "prose", "system") if register == "full" else ("hash", "number")),
         order=stream.below(3),
+        since=stream.below(5),
+        copies=stream.chance(3, 5),
         title=stream.choice(("name", "patient", "both")) if register == "full" else "patient",
     )

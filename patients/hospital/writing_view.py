@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Protocol, TypeVar
 
+from wardround.patients.knowledge.bedside import finding_profiles
 from wardround.patients.times import Instant, parse_instant
 
 from .life import (
@@ -24,9 +25,10 @@ from .life import (
     Stay,
     Study,
 )
-
 from .record import StudyReport
 
+_STEM = 6
+"""Letters by which forms of a word are told to be one (diaphoresis, diaphoretic)."""
 HOUR = 3_600_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -175,8 +177,10 @@ class Known:
         for one in self.signs:
             if one.type in types and one.present == present:
                 found.setdefault(one.finding, one)
-        there = {one.finding for one in self.signs if one.present} if not present else frozenset()
-        kept = [one for one in found.values() if one.finding not in there]
+        kept = list(found.values())
+        if not present:
+            there = [one.finding for one in self.signs if one.present]
+            kept = [one for one in kept if one.finding not in there and not belied(one.finding, tuple(there))]
         return sorted(kept, key=lambda one: (order[one.relevance], one.onset, one.id))
 
     # -- measurements --------------------------------------------------------------------------------------------------
@@ -269,6 +273,23 @@ class Known:
         """How the patient managed as of this stay."""
         found = self.outline.functions_of.get(self.root.id, ())
         return found[0] if found else None
+
+
+@cache
+def belied(absent: str, there: tuple[str, ...]) -> bool:
+    """Return whether something that is there speaks against a denial: sweating denied by who is found sweating."""
+    profiles = finding_profiles()
+    profile = profiles.get(absent)
+    if profile is None or not profile.absent:
+        return False
+    denied = [_stems(text) for text in profile.absent]
+    shown = [_stems(text) for one in there if one in profiles for text in profiles[one].present]
+    return any(stems <= other for stems in denied if stems for other in shown)
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
+    return frozenset(word[:_STEM] for word in words if len(word) > 2)
 
 
 def number(text: str) -> Decimal | None:

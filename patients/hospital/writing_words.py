@@ -11,6 +11,7 @@ from wardround.patients.knowledge.graph_models import FindingProfile
 from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
+from .generation import rules
 from .life import Illness, Prescription, Result, Sign
 from .phrasing import Teller, article, capital, counted, listed, lowered, table
 from .writing_style import Style
@@ -22,6 +23,7 @@ _GROWN = 18
 _TEEN = 13
 _OLD_BABY_MONTHS = 24
 _LONG_NAME = 24
+_CONTENT = 4
 _PARTS = (("hour", HOUR, 48), ("day", 24 * HOUR, 14), ("week", 7 * 24 * HOUR, 9), ("month", 730 * HOUR, 24))
 _YEAR = 8766 * HOUR
 
@@ -43,9 +45,15 @@ class Scribe:
         self.person = known.life.person
         self._places = self._person_places()
 
-    def teller(self, section: str) -> Teller:
-        """Return the voice of a section, with draws of its own."""
-        stream = Stream("hospital", self.life.seed, self.life.index, "notes", self.note, section)
+    def teller(self, section: str, *, copied: bool = False) -> Teller:
+        """Return the voice of a section, with draws of its own.
+
+        Args:
+            section: Its name.
+            copied: Whether the author words it as in the other notes of the stay.
+        """
+        note = f"{self.known.root.id}-{self.style.author}" if copied else self.note
+        stream = Stream("hospital", self.life.seed, self.life.index, "notes", note, section)
         return Teller(stream, self.style.register, self._places)
 
     # -- the person ----------------------------------------------------------------------------------------------------
@@ -104,10 +112,27 @@ class Scribe:
             "short_person": f"{age}{' ' if ' ' in age else ''}{'M' if male else 'F'}",
         }
 
-    @property
+    @cached_property
     def informant(self) -> str | None:
         """Who speaks for the patient, "mother"; None where the patient does."""
-        return None if self.life.caregiver == "none" else self.life.caregiver
+        who = self.life.caregiver
+        if who == "none":
+            return None
+        if who in ("mother", "father"):
+            return who if self.child else None
+        if not self._clouded():
+            return None
+        if who == "spouse":
+            return "wife" if self.person.sex == "male" else "husband"
+        return who
+
+    def _clouded(self) -> bool:
+        """Whether the patient is known to have what keeps from telling."""
+        mute = rules().cannot_tell
+        return any(
+            one.condition in mute and (one.resolved is None or one.resolved > self.known.begin)
+            for one in self.known.illnesses
+        )
 
     # -- time ----------------------------------------------------------------------------------------------------------
 
@@ -144,7 +169,7 @@ class Scribe:
         profile = finding_profiles().get(sign.finding)
         if profile is None:
             return lowered(knowledge.findings()[sign.finding].name.en)
-        text = _wording(profile, self.style.register, teller, absent=absent)
+        text = _wording(profile, sign, self.style.register, teller, absent=absent)
         return _sided(text, sign.side if not absent else None)
 
     # -- orders --------------------------------------------------------------------------------------------------------
@@ -159,12 +184,18 @@ class Scribe:
         elif how == "long":
             route = table("route_long").get(route, route)
             frequency = table("frequency_long").get(frequency, frequency)
-        words = [one.name] if name else []
+        words = [self.drug(one)] if name else []
         words += [one.dose, route, frequency]
         prn = "PRN" if how == "short" else "as needed"
         if one.prn and "prn" not in frequency.lower() and "needed" not in frequency.lower():
             words.append(prn)
         return " ".join(word for word in words if word)
+
+    def drug(self, one: Prescription) -> str:
+        """Return the name of a drug within a sentence: as charted, an ingredient in small letters."""
+        concept = knowledge.drugs().get(one.drug)
+        same = concept is not None and one.name.lower().startswith(concept.name.en.lower())
+        return lowered(one.name) if same else one.name
 
     def orders(self, found: Iterable[Prescription]) -> str:
         """Return several orders joined."""
@@ -180,10 +211,17 @@ class Scribe:
         mark = flag(result) if marked else ""
         return f"{text} ({mark})" if mark else text
 
+    def title(self, result: Result) -> str:
+        """Return the name of a test as it stands in a table."""
+        return table("lab_short").get(result.lab) or result.name
+
     def lab(self, result: Result) -> str:
         """Return the name of a test as this author writes it."""
         if self.style.register == "full":
-            return table("lab_prose").get(result.lab) or lowered(result.name)
+            concept = knowledge.labs().get(result.lab)
+            return table("lab_prose").get(result.lab) or lowered(
+                concept.name.en if concept is not None else result.name
+            )
         return table("lab_short").get(result.lab) or result.name
 
 
@@ -225,14 +263,31 @@ def service_name(service: str) -> str:
     return concept.name.en if concept is not None else service.replace("_", " ").capitalize()
 
 
-def _wording(profile: FindingProfile, register: str, teller: Teller, *, absent: bool) -> str:
+def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller, *, absent: bool) -> str:
     if register == "abbrev":
         short = [one.lstrip("+ ") for one in profile.abbreviated]
         short = [one for one in short if len(one) > 1]
         if short and (absent is False or profile.absent) and teller.chance(70):
             return teller.pick(short)
-    options = profile.absent if absent and profile.absent else profile.present
-    return teller.pick(options)
+    if absent and profile.absent:
+        return teller.pick(profile.absent)
+    told = tuple(sign.attributes[name].en for name in ("quality", "region") if name in sign.attributes)
+    return teller.pick(_agreeing(profile.id, told) if told else profile.present)
+
+
+@cache
+def _agreeing(finding: str, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the phrases that do not speak of another quality or region than the one that is told."""
+    profile = finding_profiles()[finding]
+    said = _content(" ".join(told))
+    others = _content(" ".join((*profile.quality.en, *profile.region.en))) - said
+    fitting = tuple(one for one in profile.present if not _content(one) & others)
+    return fitting or profile.present
+
+
+def _content(text: str) -> frozenset[str]:
+    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
+    return frozenset(word for word in words if len(word) >= _CONTENT and word not in table("plain_words"))
 
 
 def _sided(text: str, side: str | None) -> str:
@@ -240,4 +295,6 @@ def _sided(text: str, side: str | None) -> str:
         return " ".join(text.replace("{side}", side or "").split())
     if side is None or side in text.lower():
         return text
-    return f"{side} {text}" if len(text) <= _LONG_NAME and " of " not in text and " in " not in text else text
+    if len(text) > _LONG_NAME or any(word in text for word in (" of ", " in ", " on ", " at ")):
+        return text
+    return f"a {side} {text[2:]}" if text.startswith("a ") else f"{side} {text}"
