@@ -11,7 +11,7 @@ from wardround.patients.knowledge.graph_models import ConditionProfile
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import fits, relations_from
-from .generation import AgeBand, band_of, rules
+from .generation import AgeBand, band_of, commonness, rules
 from .history import span_of
 from .life import Illness
 from .making import Making, between, weighted
@@ -50,8 +50,8 @@ def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
         if day > end - 36 * DAY and day != end:
             continue
         slots.append(Slot(kind, day, follow_up, last=day == end))
-    if slots[-1].day != end:
-        slots.append(Slot(last_kind, end, last=True))
+    if len(slots) < 2:
+        slots.insert(0, Slot("ed", end - between(stream, 40, 240) * DAY))
     return slots
 
 
@@ -84,7 +84,10 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
 
 
 def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind, mine: dict[str, Illness]) -> int:
-    weight = profile.settings.get(setting, 0) * profile.ages.get(band_of(making.age(at)), 0)
+    person = making.person
+    weight = profile.settings.get(setting, 0) * commonness(
+        profile, band_of(making.age(at)), smoked=person.smoking != "never", drinks=person.alcohol == "heavy"
+    )
     if not weight or not profile.complaint:
         return 0
     if profile.episode_of and not any(one in mine for one in profile.episode_of):
@@ -93,17 +96,9 @@ def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind,
         return 0
     if not fits(making, profile, at, [one for one in mine if one != profile.id]):
         return 0
-    if making.person.smoking != "never":
-        weight *= profile.smokers
-    if making.person.alcohol == "heavy":
-        weight *= profile.drinkers
-    elif profile.drinkers >= 10:
-        return 0
     boost = 10
     for one in mine:
         for relation in relations_from().get(one, ()):
             if relation.other == profile.id and relation.kind in ("causes", "complicates"):
-                boost += relation.per_1000
-        if one in profile.episode_of:
-            boost += 60
-    return weight * min(boost, 120)
+                boost += relation.per_1000 // 5
+    return weight * min(boost, 60) // sum(profile.settings.values()) + 1

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients.knowledge.graph_models import Treatment
+from wardround.patients.knowledge.graph_models import ConditionProfile, Treatment
 
 from .life import Pair
 
@@ -224,6 +224,12 @@ class Rules(_Frozen):
     adherence_percent: dict[str, int]
     side_effect_words: tuple[Words, ...]
     """With `{finding}`."""
+    commonness: dict[str, int]
+    """How many of 1,000 hospital patients have a chronic condition in the age band where it is commonest; of an acute
+    one, how often it brings people in, of 1,000 (an episode: of 1,000 of those who have what it is one of)."""
+    commonness_else: int
+    habits_percent: dict[Literal["smokers", "drinkers"], int]
+    """How many of 100 have smoked, or drink heavily: what "times likelier" is measured against."""
     frailty: dict[str, int]
     """Condition → points of frailty."""
     frequency_words: dict[str, str]
@@ -248,6 +254,20 @@ class Rules(_Frozen):
     clinic_services: dict[str, str] = Field(default_factory=dict)
     stages: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Words of culture reports."""
+
+
+def commonness(profile: ConditionProfile, band: Band, *, smoked: bool, drinks: bool) -> int:
+    """Return how common a condition is in people of an age band and their habits, of 10,000."""
+    here = profile.ages.get(band, 0)
+    if not here:
+        return 0
+    odds = (
+        rules().commonness.get(profile.id, rules().commonness_else) * 10 * here * 10_000 // max(profile.ages.values())
+    )
+    for times, has, name in ((profile.smokers, smoked, "smokers"), (profile.drinkers, drinks, "drinkers")):
+        average = 100 + rules().habits_percent[name] * (times - 1)  # type: ignore[index] # one of the two
+        odds = odds * 100 * (times if has else 1) // average
+    return max(1, odds // 10_000)
 
 
 @cache

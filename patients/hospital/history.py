@@ -9,7 +9,7 @@ from wardround.patients.knowledge.graph_models import ConditionProfile
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import excluded, fall_ill, fits, relations_from
-from .generation import AgeBand, band_of, rules
+from .generation import AgeBand, band_of, commonness, rules
 from .life import Illness
 from .making import HOUR, Making, between, weighted
 
@@ -24,12 +24,18 @@ def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequen
         busy: Days of encounters: nothing is diagnosed elsewhere from the day before to five weeks after one.
     """
     stream = making.stream("chronic")
-    wanted = between(stream, *band.chronic)
+    least, most = band.chronic
     chosen = _from_body(making, end)
     pool = [one for one in condition_profiles().values() if one.acuity == "chronic" and not one.episode_of]
     kinds = rules().from_body
     pool = [one for one in pool if all(one.id != rule.condition for rule in kinds)]
-    for _ in range(wanted):
+    drawn = 0
+    for one in stream.shuffled(pool):
+        odds = min(_weight(making, one, end), 9000)
+        if drawn < most and stream.below(10_000) < odds and fits(making, one, end, chosen):
+            chosen.append(one.id)
+            drawn += 1
+    while drawn < least:
         open_ones = [
             (one, weight)
             for one in pool
@@ -38,6 +44,7 @@ def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequen
         if not open_ones:
             break
         chosen.append(weighted(stream, open_ones).id)
+        drawn += 1
     for condition in _brought_along(making, chosen, end):
         chosen.append(condition)
     _begin(making, chosen, end, busy)
@@ -55,14 +62,10 @@ def _from_body(making: Making, end: Instant) -> list[str]:
 
 
 def _weight(making: Making, profile: ConditionProfile, at: Instant) -> int:
-    weight = profile.ages.get(band_of(making.age(at)), 0)
-    if making.person.smoking != "never":
-        weight *= profile.smokers
-    if making.person.alcohol == "heavy":
-        weight *= profile.drinkers
-    elif profile.drinkers >= 10:  # what only heavy drinking brings
-        weight = 0
-    return weight
+    person = making.person
+    return commonness(
+        profile, band_of(making.age(at)), smoked=person.smoking != "never", drinks=person.alcohol == "heavy"
+    )
 
 
 def _brought_along(making: Making, chosen: list[str], end: Instant) -> list[str]:

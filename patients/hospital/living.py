@@ -87,7 +87,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if slot.kind == "clinic":
         coming = _clinic_reason(making, slot)
         if coming is None:
-            return None
+            return _come(making, desk, replace(slot, kind="ed"), recent)
         visit(making, desk, coming, slot.day, follow_up=slot.follow_up, last=slot.last)
         return None
     coming = what_comes(making, slot.day, slot.kind, recent)

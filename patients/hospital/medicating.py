@@ -280,6 +280,8 @@ class Desk:
                 self.pause(now, at, "unsafe", wrong[0])
                 continue
             self.end(now, at, rules().reasons["dose_adapted"].pair())
+            if order.kind != "inpatient" and encounter is not None:
+                making.paused[order.id] = "dose_adapted"
             kind: Kind = order.kind if encounter is None or order.kind == "inpatient" else "inpatient"
             self.write(
                 other, at, kind, encounter, order.indication, line=order.line, continues=order.id, stop=order.stop

@@ -141,7 +141,7 @@ def _fate(course: Course) -> None:
         return
     making, illness, profile = course.making, course.illness(course.principal), course.profile(course.principal)
     stream = making.stream("fate", course.ward)
-    course.dies = stream.below(1000) < profile.death_per_1000.get(illness.severity, 0)
+    course.dies = len(making.stays) > 0 and stream.below(1000) < profile.death_per_1000.get(illness.severity, 0)
     needs_icu = stream.below(100) < profile.icu_percent.get(illness.severity, 0)
     days = max(1, (course.leaves - course.admitted) // DAY)
     if not needs_icu or days < 2:
