@@ -56,12 +56,13 @@ def demographics(scribe: Scribe) -> list[Sentence]:
 def past_medical(scribe: Scribe) -> list[Sentence]:
     """Return the illnesses known before this stay."""
     teller = scribe.teller("past-medical-history")
-    past = list(scribe.known.past)[-_MOST_PAST:]
+    known = scribe.known
+    past = list(known.past)[-_MOST_PAST:]
     if not past:
         return [teller.say("pmh.none", ("person",))]
-    past = sorted(past, key=lambda one: (one.acuity != "chronic" or one.resolved is not None, one.onset, one.id))
+    past = sorted(past, key=lambda one: (one.acuity != "chronic" or known.over(one), one.onset, one.id))
     if scribe.style.bullets == "none" and len(past) <= 5:
-        lasting = [one for one in past if one.resolved is None]
+        lasting = [one for one in past if not known.over(one)]
         if lasting == past:
             words = scribe.join([scribe.condition(one) for one in past])
             return [teller.say("pmh.run", [one.id for one in past], conditions=words)]
@@ -70,14 +71,14 @@ def past_medical(scribe: Scribe) -> list[Sentence]:
 
 def _past_line(scribe: Scribe, teller: Teller, one: Illness) -> Sentence:
     name = scribe.condition(one)
-    if one.acuity == "chronic" and one.resolved is None:
+    if one.acuity == "chronic" and not scribe.known.over(one):
         since = teller.nth("pmh.since", scribe.style.since, year=scribe.year(one.known_at)) if teller.chance(65) else ""
         return teller.line("pmh.line", (one.id,), condition=name, since=opened(since))
     stay = one.encounter
     if stay is not None and teller.chance(40):
         return teller.line("pmh.admitted" if _inpatient(scribe, stay) else "pmh.resolved", (one.id, stay),
                            condition=name, date=scribe.date(one.known_at), year=scribe.year(one.known_at))  # fmt: skip
-    if one.resolved is None or one.resolved > scribe.known.at:
+    if not scribe.known.over(one):
         return teller.line("pmh.line", (one.id,), condition=name, since=f" ({scribe.year(one.known_at)})")
     return teller.line("pmh.resolved", (one.id,), condition=name, year=scribe.year(one.known_at))
 

@@ -190,6 +190,15 @@ class Composer:
     def _instructions(self) -> NotePart | None:
         return self._part("discharge-instructions", instructions(self.scribe))
 
+    def _edmeds(self) -> NotePart | None:
+        return self._dmeds() if self.known.root.kind == "ed" else None
+
+    def _edinstructions(self) -> NotePart | None:
+        return self._instructions() if self.known.root.kind == "ed" else None
+
+    def _edfollowup(self) -> NotePart | None:
+        return self._followup() if self.known.root.kind == "ed" else None
+
     def _followup(self) -> NotePart | None:
         if self.kind == "clinic" and not self.known.plans:
             return None

@@ -54,7 +54,7 @@ def chief_complaint(scribe: Scribe) -> list[Sentence]:
 def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[str, tuple[str, ...]]:
     """Return " with a history of …" and the illnesses that it names."""
     known = scribe.known
-    chronic = [one for one in known.past if one.acuity == "chronic" and one.resolved is None]
+    chronic = [one for one in known.past if one.acuity == "chronic" and not known.over(one)]
     chronic = [one for one in chronic if one.condition != _principal_condition(known)]
     if not chronic:
         nothing = not known.past

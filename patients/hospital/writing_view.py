@@ -158,6 +158,10 @@ class Known:
     def _gone(self, one: Illness) -> bool:
         return one.resolved is not None and one.resolved < self.begin
 
+    def over(self, one: Illness) -> bool:
+        """Return whether an illness is known to be over."""
+        return one.resolved is not None and one.resolved <= self.at
+
     def new(self, one: Illness) -> bool:
         """Return whether an illness was found in this stay."""
         return self._here(one)

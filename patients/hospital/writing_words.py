@@ -264,7 +264,7 @@ def service_name(service: str) -> str:
 
 
 def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller, *, absent: bool) -> str:
-    if register == "abbrev":
+    if register == "abbrev" and not (absent and profile.type == "sign"):
         short = [one.lstrip("+ ") for one in profile.abbreviated]
         short = [one for one in short if len(one) > 1]
         if short and (absent is False or profile.absent) and teller.chance(70):

@@ -30,10 +30,10 @@ _FAULTS = (
     (r"_", "an id"),
     (r"[\u4e00-\u9fff]", "Chinese"),
     (r"\band (?:and|or)\b|\bor (?:and|or)\b|, and,|\bthe the\b|\bof of\b", "joined twice"),
-    (r"\b(?:and|or|with|of|by|for|to|the|a|an)[.;]$", "an open end"),
+    (r"\b(?:and|or|with|the|a|an)[.;]$", "an open end"),
 )  # fmt: skip
 _PATTERNS = tuple((re.compile(pattern), name) for pattern, name in _FAULTS)
-_TWICE_RIGHT = frozenset(("had had", "that that", "11 11"))
+_TWICE_RIGHT = frozenset(("had had", "that that", "irreg irreg"))
 _DOTTED = re.compile(r"[a-z]{3,}\. [a-z]")
 _HIS = {"male": re.compile(r"\b(?:she|her|hers|herself|She|Her|woman|girl|Ms)\b"),
         "female": re.compile(r"\b(?:he|him|his|himself|He|Him|His|man|boy|Mr)\b")}  # fmt: skip
