@@ -10,6 +10,7 @@ from .diagnosing import fall_ill
 from .episodes import Coming
 from .functioning import manage
 from .generation import rules
+from .leaving import take_up
 from .life import Illness, Stay
 from .making import MINUTE, Making, at_clock, between
 from .medicating import Desk, monitors, situation
@@ -48,7 +49,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
     draw(making, wanted, start + 12 * MINUTE, identity)
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
-    if not follow_up:
+    if not follow_up or making.waiting:
         _adjust(making, desk, illness, end - 2 * MINUTE, identity)
     take_again(making, desk, end)
     making.showing = making.suspected = frozenset()
@@ -92,6 +93,9 @@ def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity:
     homes = [order for order in making.active(at) if order.kind != "inpatient"]
     desk.review(at, "home", None, homes)
     making.paused.clear()
+    making.waiting = [
+        one for one in making.waiting if not take_up(making, desk, making.orders[one], at, "home", identity)
+    ]
     for line in condition_profiles()[illness.condition].treatments:
         if "home" in line.phase and not line.targeted:
             desk.treat(illness, line, "home", at, "home", identity)

@@ -216,6 +216,12 @@ class Rules(_Frozen):
     supportive: tuple[Treatment, ...]
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
+    continuous: tuple[str, ...]
+    """Frequencies of an infusion, which is never as needed."""
+    drug_years: dict[str, int]
+    """Drug → the first year in which it could be prescribed."""
+    icu_only: tuple[str, ...]
+    """Procedures that are done in intensive care alone."""
     once: tuple[str, ...]
     """Frequencies of a single dose."""
     holds: tuple[HoldRule, ...]

@@ -8,22 +8,24 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.times import Instant
+from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
 from .background import background
 from .clinic import visit
-from .course import arrive, days, leave, settle
+from .course import arrive, settle
 from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
 from .functioning import manage, speaker
 from .history import chronic_conditions
+from .leaving import leave
 from .life import Illness, Life
-from .making import HOUR, Making
+from .making import HOUR, Making, between
 from .medicating import Desk
 from .person import make_person
 from .physiology import Body
 from .planning import plan_leaving, plan_stay
+from .rounds import days
 from .stays import close_course, open_course
 
 _Fact = TypeVar("_Fact")
@@ -64,18 +66,24 @@ def make_life(seed: int, index: int) -> Life:
 
 def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> set[str]:
     """Start home treatment of what was diagnosed meanwhile, in order of time."""
-    fresh = sorted(
-        (one for one in making.ill(until) if one.id not in caught and one.acuity == "chronic"),
-        key=lambda one: (one.known_at, int(one.id[1:])),
-    )
-    for illness in fresh:
+    fresh = [one for one in making.ill(until) if one.id not in caught and one.acuity == "chronic"]
+    begins = {one.id: _begins(making, one, until) for one in fresh}
+    for illness in sorted(fresh, key=lambda one: (begins[one.id], int(one.id[1:]))):
         caught.add(illness.id)
         if illness.encounter is not None:
             continue
         for line in condition_profiles()[illness.condition].treatments:
             if "home" in line.phase and not line.targeted:
-                desk.treat(illness, line, "home", illness.known_at + HOUR, "home", None)
+                desk.treat(illness, line, "home", begins[illness.id], "home", None)
     return caught
+
+
+def _begins(making: Making, illness: Illness, until: Instant) -> Instant:
+    """Return when the present treatment of a chronic illness began: for old ones some time in the last years."""
+    stream = making.stream("treated since", illness.id)
+    back = until - between(stream, 150, 1900) * DAY
+    back += between(stream, 9, 16) * HOUR - back % DAY
+    return max(illness.known_at + HOUR, back)
 
 
 def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | None:

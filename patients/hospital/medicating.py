@@ -10,7 +10,7 @@ from typing import Literal
 from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import drug_profiles, lab_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
-from wardround.patients.times import DAY, Instant
+from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
 from .life import Illness, Pair, Prescription
@@ -98,9 +98,18 @@ class Desk:
 
     def treat(
         self, illness: Illness, line: Treatment, phase: Phase, at: Instant, kind: Kind, encounter: str | None,
-        stop: Instant | None = None,
+        given: Sequence[Prescription] = (),
     ) -> Prescription | None:  # fmt: skip
         """Start a line of treatment, unless the patient has it already or nothing of it is safe.
+
+        Args:
+            illness: What it is for.
+            line: The line.
+            phase: Where the patient is.
+            at: When.
+            kind: Of the order.
+            encounter: Where it is written.
+            given: Orders that end now: what was given goes on.
 
         Returns:
             The order that serves the line, a running one included; None: there is none.
@@ -109,7 +118,7 @@ class Desk:
             return None
         at = self.now(at)
         making = self._making
-        able = [drug for drug in line.any_of if drug in drug_profiles()]
+        able = self._able(line.any_of, at)
         if not able:
             return None
         running = [order for order in making.active(at) if order.drug in able]
@@ -119,20 +128,33 @@ class Desk:
             return running[0]
         replaced = tuple(order.id for order in running)
         stream = making.stream("choice", illness.id, line.id, at)
-        choice = choose(
-            [running[0].drug] if running else able, situation(making, at, phase, replaced), stream,
-            dose_for=line.dose_for, prn=line.prn,
-        )  # fmt: skip
+        around = situation(making, at, phase, replaced)
+        before = next((order for order in given if order.drug in able), None)
+        first = running[0].drug if running else before.drug if before is not None else None
+        choice = choose([first], around, stream, dose_for=line.dose_for, prn=line.prn) if first else None
+        if choice is None and not running:
+            choice = choose(able, around, stream, dose_for=line.dose_for, prn=line.prn)
+        if choice is not None and before is not None:
+            choice = as_before(choice, before, around)
         if choice is None and not running and kind == "inpatient":
             choice = self._make_room(able, line, phase, at, illness)
         if choice is None:
             return running[0] if running else None
         for order in running:
             self.pause(order, at, "changed_in_hospital")
-        if line.days is not None and stop is None:
-            stop = at + DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
+        stop = None
+        if line.days is not None:
+            course = DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
+            had = at - min((order.start for order in given if order.indication == illness.id), default=at)
+            stop = at + max(2 * DAY, course - had // DAY * DAY)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
+
+    def _able(self, any_of: Sequence[str], at: Instant) -> list[str]:
+        """Return the drugs that are known and were on the market by then."""
+        year = int(format_instant(at)[:4])
+        years = rules().drug_years
+        return [drug for drug in any_of if drug in drug_profiles() and year >= years.get(drug, 0)]
 
     def now(self, at: Instant) -> Instant:
         """Return an instant no earlier than the last order: decisions are made one after the other."""
@@ -192,6 +214,8 @@ class Desk:
         """Write an order and let the drug act from then on."""
         making = self._making
         at = self.now(at)
+        if choice.frequency.casefold() in rules().continuous:
+            choice = replace(choice, prn=False)
         once = choice.frequency.casefold() in rules().once
         if once:
             stop = at + HOUR
@@ -287,6 +311,15 @@ class Desk:
                 other, at, kind, encounter, order.indication, line=order.line, continues=order.id, stop=order.stop
             )
         return changed
+
+
+def as_before(choice: Choice, before: Prescription, around: Situation) -> Choice:
+    """Return an order like the one before, where drug and way are the same and it is still right."""
+    if (choice.drug, choice.route, choice.prn) != (before.drug, before.route, before.prn):
+        return choice
+    if problems(before.drug, before.dose, before.route, before.frequency, around):
+        return choice
+    return replace(choice, name=before.name, dose=before.dose, frequency=before.frequency)
 
 
 def is_a(drug: str, kinds: Iterable[str]) -> bool:

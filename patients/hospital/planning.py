@@ -87,7 +87,8 @@ def drug_changes(
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
-            yield _item(making, "drug_change", "stopped", key + order.id, (order.id,), drug=drug_name(order.drug))
+            words = "paused" if order.id in making.waiting else "stopped"
+            yield _item(making, "drug_change", words, key + order.id, (order.id,), drug=drug_name(order.drug))
 
 
 def _come_back(

@@ -147,7 +147,7 @@ def _fate(course: Course) -> None:
     if not needs_icu or days < 2:
         return
     course.icu = making.new("e")
-    course.icu_from = course.admitted + (20 * MINUTE if stream.chance(2, 3) else between(stream, 6, 26) * HOUR)
+    course.icu_from = course.admitted + (20 * MINUTE if stream.chance(4, 5) else between(stream, 6, 26) * HOUR)
     most = max(1, min(4, days - 1))
     course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
     if course.icu_to > course.leaves - 16 * HOUR:

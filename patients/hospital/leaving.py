@@ -1,0 +1,90 @@
+"""The end of a stay: what stops, what is taken up again, what goes home."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wardround.patients.times import DAY, Instant
+
+from .generation import rules
+from .life import Prescription
+from .making import Making, between
+from .medicating import Desk, Kind, as_before, situation
+from .prescribing import choose
+from .stays import Course
+from .telling import tell
+
+
+def leave(course: Course) -> None:
+    """End what the hospital gave, take home drugs up again, and send the patient home with what they need."""
+    making, desk = course.making, course.desk
+    course.leaves = at = desk.now(course.leaves)
+    why = rules().reasons["died" if course.dies else "discharged" if course.inpatient else "left_ed"].pair()
+    ending = [order for order in making.active(at) if order.kind == "inpatient" or course.dies]
+    going_on = {order.drug: order for order in ending}
+    for order in list(making.orders.values()):
+        if (
+            order.kind == "inpatient"
+            and order.encounter in course.encounters
+            and (order.stop is None or order.stop > at)
+        ):
+            desk.end(order, at, why, ended="completed")
+        elif course.dies and (order.stop is None or order.stop > at):
+            desk.end(order, at, why)
+    if course.dies:
+        making.died = at
+        tell(making, at, course.place(at), "died", (course.principal,))
+        return
+    _resume(course, at)
+    _send_home(course, at, going_on)
+    for one in course.acute:
+        illness = course.illness(one)
+        if illness.acuity == "acute" or course.profile(one).episode_of:
+            making.change(illness, resolved=at + between(making.stream("over", one), 3, 20) * DAY)
+    tell(making, at, course.place(at), "discharged", (course.principal,))
+
+
+def _resume(course: Course, at: Instant) -> None:
+    making, desk = course.making, course.desk
+    for one in list(making.paused):
+        if not take_up(making, desk, making.orders[one], at, "discharge", course.ward):
+            making.waiting.append(one)
+    making.paused.clear()
+
+
+def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: Kind, encounter: str) -> bool:
+    """Order a home drug again as it was, or in a dose that is right now.
+
+    Returns:
+        Whether that is settled: it runs again, or something else of its kind has taken its place.
+    """
+    around = situation(making, at, "home")
+    if order.drug in around.drugs:
+        return True
+    found = choose([order.drug], around, making.stream("resume", order.id, at), prn=order.prn)
+    if found is None or found.route != order.route:
+        return False
+    last = next((one.id for one in reversed(making.orders.values()) if one.drug == order.drug), order.id)
+    desk.write(as_before(found, order, around), at, kind, encounter, order.indication, line=order.line, continues=last)
+    return True
+
+
+def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -> None:
+    making, desk = course.making, course.desk
+    for one in course.acute:
+        illness = course.illness(one)
+        for line in course.profile(one).treatments:
+            chronic = illness.acuity == "chronic" and "home" in line.phase
+            if not ("discharge" in line.phase or chronic) or line.targeted:
+                continue
+            order = desk.treat(
+                illness,
+                line,
+                "discharge" if "discharge" in line.phase else "home",
+                at,
+                "discharge",
+                course.ward,
+                given=list(going_on.values()),
+            )
+            if order is not None and order.start == at and order.drug in going_on and order.continues is None:
+                making.orders[order.id] = replace(order, continues=going_on[order.drug].id)
