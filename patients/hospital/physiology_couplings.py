@@ -76,9 +76,15 @@ class Traits:
         known = self._points.get((lab, age))
         if known is None:
             if lab not in self._z:
-                self._z[lab] = normal((*self.key, "set", lab))
+                self._z[lab] = self._lot(lab)
             known = self._points[lab, age] = self._own(rule, age)
         return known
+
+    def _lot(self, lab: str) -> int:
+        lot = normal((*self.key, "set", lab))
+        if lab == "diastolic_bp":  # who has a high systolic pressure has a high diastolic one: correlation 0.6
+            lot = (normal((*self.key, "set", "systolic_bp")) * 6 + lot * 8) // 10
+        return lot
 
     def _own(self, rule: Law, age: int) -> int:
         lab = rule.profile.id
@@ -220,7 +226,7 @@ class Moment:
         least, most = (None, None) if rule.profile.censored else (rule.least, rule.most)
         value = softened(calm + self.way(lab), calm, least, most)
         if lab == "diastolic_bp":
-            return min(value, self.true("systolic_bp") * 4 // 5 - 2 * MICRO)
+            return min(value, self.true("systolic_bp") * 72 // 100)
         if lab == "pco2":  # what lungs can do against the bicarbonate there is: pH 6.85 to 7.70
             return max(self.true("bicarbonate") * 83 // 100, min(value, self.true("bicarbonate") * 56 // 10))
         return max(0, value) if rule.least is None or rule.profile.censored else value

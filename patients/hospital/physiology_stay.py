@@ -16,7 +16,8 @@ from wardround.patients.times import Instant
 from .physiology_core import CONTEXT, HOUR, Shift
 
 _BEFORE_H = 72
-_YOUNG = 40
+_BORNE = ((18, Decimal("0.25")), (40, Decimal("0.5")))
+"""Below an age, the share of the effect that shows."""
 _RECOVERS_H = 96
 """Recovery begins so long after arrival, unless the illness turns before."""
 
@@ -41,26 +42,26 @@ def stay_shifts(illness: str, severity: Severity, age: int, arrival: Instant, st
 
     Args:
         illness: Id of the principal illness: the cause, whose turn begins recovery.
-        severity: Of that illness; whoever is younger than 40 bears it as if it were mild.
-        age: In years.
+        severity: Of that illness.
+        age: In years; the young bear it better.
         arrival: At the hospital; the shifts begin three days before.
         stream: Named by the stay.
     """
     begin = arrival - _BEFORE_H * HOUR
-    bearing: Severity = "mild" if age < _YOUNG else severity
+    bears = next((part for below, part in _BORNE if age < below), Decimal(1))
     found = []
     for effect in stay_effects():
         lot = stream.below(1001)
         if stream.below(100) >= effect.percent:
             continue
-        low, high = effect.band(bearing)
+        low, high = effect.band(severity)
         way = CONTEXT.divide(CONTEXT.multiply(CONTEXT.subtract(high, low), Decimal(lot)), Decimal(1000))
         found.append(
             Shift(
                 lab=effect.lab,
                 cause=illness,
                 mode=effect.mode,
-                size=CONTEXT.add(low, way),
+                size=_borne(effect.mode, CONTEXT.add(low, way), bears),
                 begin=begin,
                 peak=begin + effect.rise_hours * HOUR,
                 turn=arrival + _RECOVERS_H * HOUR,
@@ -69,3 +70,8 @@ def stay_shifts(illness: str, severity: Severity, age: int, arrival: Instant, st
             )
         )
     return tuple(found)
+
+
+def _borne(mode: str, size: Decimal, part: Decimal) -> Decimal:
+    usual = Decimal(1 if mode == "times" else 0)
+    return CONTEXT.add(usual, CONTEXT.multiply(CONTEXT.subtract(size, usual), part))

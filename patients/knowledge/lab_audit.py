@@ -146,8 +146,8 @@ def _movable(who: str, effects: Iterable[LabEffect]) -> Iterator[str]:
             continue
         if not profile.baselines and profile.stands_for is None:
             yield f"{who} moves `{effect.lab}`, which is computed: move what it is computed from"
-        if effect.mode == "times" and min(*effect.mild, *effect.band("severe")) <= 0:
-            yield f"{who}: a factor of `{effect.lab}` is not above 0"
+        if effect.mode == "times" and min(*effect.mild, *effect.band("severe")) < 0:
+            yield f"{who}: a factor of `{effect.lab}` is below 0"
 
 
 def _of_nothing(who: str, effects: Iterable[LabEffect]) -> Iterator[str]:
