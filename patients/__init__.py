@@ -10,7 +10,9 @@ from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import types as resource_types
 from .fhir import validate
-from .hospital.releases import build_hospital
+from .hospital.releases import build_hospital, release_names
+from .hospital.truth import Truth
+from .hospital.truth_lines import truth_lines
 from .importers import import_fhir, import_mimic
 from .inspection import Event, TypeOverview, never_visible, overview, printable, timeline
 from .interview import Fact, Interview, Persona, Reply, Words
@@ -18,6 +20,8 @@ from .interviewing import interview_stats, make_interview
 from .loading import load_charts
 from .outputs import check_output
 from .overlay import InvalidResource, Overlay
+from .plotting import Series, lab_series, plot_text
+from .plotting_html import plot_page
 from .query import SearchError, SearchResult, fhir_search
 from .r4 import Element, r4_elements
 from .rng import Stream
@@ -60,6 +64,7 @@ __all__ = [
     "Search",
     "SearchError",
     "SearchResult",
+    "Series",
     "Snapshot",
     "StoreWriter",
     "Stream",
@@ -67,6 +72,7 @@ __all__ = [
     "ToolContext",
     "ToolResult",
     "ToolSpec",
+    "Truth",
     "TypeOverview",
     "UsageError",
     "ViewFilter",
@@ -83,6 +89,7 @@ __all__ = [
     "interview_problems",
     "interview_stats",
     "is_hospital_stay",
+    "lab_series",
     "load_charts",
     "make_interview",
     "measurements",
@@ -90,10 +97,14 @@ __all__ = [
     "overview",
     "parse_instant",
     "parse_period",
+    "plot_page",
+    "plot_text",
     "printable",
     "r4_elements",
+    "release_names",
     "resource_types",
     "run_tool",
     "timeline",
+    "truth_lines",
     "validate",
 ]

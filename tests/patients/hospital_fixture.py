@@ -68,6 +68,13 @@ def results() -> tuple[Result, ...]:
             found.append(_result(number, lab, text, stamp, name, low=low, high=high, panel=f"{panel}-{day}"))
     found.append(_result(number + 1, "blood_pressure", "92/58", "06-02 06:30", "Blood Pressure", panel="vitals-bp"))
     found.append(_result(number + 2, "troponin_t", "<0.01", "06-02 06:00", "Troponin T", panel="trop", high="0.01"))
+    for day in ("02", "03", "04"):
+        for lab, text, name in (
+            ("anion_gap", "10", "Anion Gap"),
+            ("egfr", "48", "eGFR"),
+            ("calcium", "9.1", "Calcium"),
+        ):
+            found.append(_result(len(found) + 1, lab, text, f"06-{day} 06:00", name, panel=f"bmp-{day}"))
     return tuple(sorted(found, key=lambda one: (one.at, one.id)))
 
 

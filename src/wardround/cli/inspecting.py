@@ -1,4 +1,4 @@
-"""`wardround inspect`: what a store holds, and one patient's record in order of time."""
+"""`wardround inspect`: what a store holds, and one patient's record in order of time, with plots."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from . import common
 from .output import print_json, print_table
 
 if TYPE_CHECKING:
-    from wardround.patients import ChartStore, Event, Snapshot
+    from wardround.patients import ChartStore, Event, Series, Snapshot, Truth
 
 _SHOWN = 200
 """Events of a timeline that are shown when nobody says how many."""
 _PATIENTS = 20
+_PLOTS = 6
 _WIDTH = 160
 """Characters of one event on a line; `--json` has the whole."""
 
@@ -28,9 +29,22 @@ def add(commands: Any) -> None:
     inspect.add_argument("--encounter", default=None, metavar="ID", help="only what belongs to this encounter")
     inspect.add_argument("--from", dest="start", default=None, metavar="DATE", help="only what is dated from then on")
     inspect.add_argument("--to", dest="end", default=None, metavar="DATE", help="only what is dated up to then")
+    inspect.add_argument(
+        "--plots", type=_count, default=None, metavar="N", help=f"series to plot below the timeline (default {_PLOTS})"
+    )
+    inspect.add_argument("--html", default=None, metavar="FILE", help="write timeline and all plots as one page, too")
+    inspect.add_argument(
+        "--truth", action="store_true", help="also what is behind a generated chart, planted flaws included"
+    )
     common.add_limit(inspect, f"patients (default {_PATIENTS}) or events (default {_SHOWN})")
     common.add_json(inspect)
     inspect.set_defaults(run=run_inspect)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or len(text) > 6:
+        raise argparse.ArgumentTypeError(f"`{text[:40]}` is not a whole number from 0 on")
+    return int(text)
 
 
 def run_inspect(args: argparse.Namespace) -> int:
@@ -41,6 +55,8 @@ def run_inspect(args: argparse.Namespace) -> int:
     if args.patient is None and filters:
         option = {"start": "from", "end": "to"}.get(filters[0], filters[0])
         raise UsageError(f"`--{option}` cuts a timeline: name a patient, as `wardround inspect {args.charts} PATIENT`")
+    if args.patient is None and (args.truth or args.html is not None or args.plots is not None):
+        raise UsageError(f"plots and truth are a patient's: name one, as `wardround inspect {args.charts} PATIENT`")
     with load_charts(args.charts) as store:
         return _store(store, args) if args.patient is None else _patient(store, args)
 
@@ -107,11 +123,32 @@ def _patient(store: ChartStore, args: argparse.Namespace) -> int:
         start=None if span["start"] is None else span["start"][0],
         end=None if span["end"] is None else span["end"][1],
     )
-    return _tell(snapshot, events, args)
+    bounds = {
+        "start": None if span["start"] is None else span["start"][0],
+        "end": None if span["end"] is None else span["end"][1],
+    }
+    series = [] if "Observation" not in (args.type or known) else _series(snapshot, args, bounds)
+    truth = None if not args.truth else store.truth(args.patient)
+    if args.truth and truth is None:
+        raise UsageError(f"nothing is known of what is behind `{args.patient}`: only generated charts have a truth")
+    return _tell(snapshot, events, args, (series, truth))
 
 
-def _tell(snapshot: Snapshot, events: list[Event], args: argparse.Namespace) -> int:
-    from wardround.patients import never_visible
+def _series(snapshot: Snapshot, args: argparse.Namespace, bounds: dict[str, int | None]) -> list[Series]:
+    from wardround.patients import lab_series
+
+    return lab_series(snapshot, encounter=args.encounter, start=bounds["start"], end=bounds["end"])
+
+
+def _tell(
+    snapshot: Snapshot, events: list[Event], args: argparse.Namespace, more: tuple[list[Series], Truth | None]
+) -> int:
+    from wardround.patients import never_visible, truth_lines
+
+    series, truth = more
+    lines = [] if truth is None else truth_lines(truth)
+    if args.html is not None:
+        _write_page(snapshot, events, args.html, (series, lines))
 
     shown = events[: args.limit or _SHOWN]
     patient = next(iter(snapshot.resources("Patient")), {})
@@ -124,6 +161,8 @@ def _tell(snapshot: Snapshot, events: list[Event], args: argparse.Namespace) -> 
             "total": len(events),
             "never_visible": never_visible(snapshot),
             "events": [event.as_dict() for event in shown],
+            "series": [one.as_dict() for one in series[: args.plots]],
+            **({} if truth is None else {"truth": truth.model_dump(mode="json")}),
         })  # fmt: skip
         return 0
     _head(snapshot, patient, len(events))
@@ -140,7 +179,46 @@ def _tell(snapshot: Snapshot, events: list[Event], args: argparse.Namespace) -> 
         print(f"  {clock}  {event.type:<24}  {text}{_later(event)}")
     if len(events) > len(shown):
         print(f"\n{len(events) - len(shown)} more: --limit N, or narrow with --type, --encounter, --from, --to")
+    _plots(series, _PLOTS if args.plots is None else args.plots)
+    _truth(lines)
+    if args.html is not None:
+        print(f"\ntimeline and {len(series)} plots: {args.html}")
     return 0
+
+
+def _plots(series: list[Series], count: int) -> None:
+    from wardround.patients import plot_text
+
+    for one in series[:count]:
+        print(f"\n{plot_text(one)}")
+    if count and len(series) > count:
+        print(f"\n{len(series) - count} more series: --plots N, or --html FILE for all")
+
+
+def _truth(lines: list[tuple[str, list[str]]]) -> None:
+    from wardround.patients import printable
+
+    if lines:
+        print("\n=== TRUTH BEHIND THE CHART: no tool shows this ===")
+    for head, items in lines:
+        print(f"\n{head}")
+        for item in items:
+            print(f"  - {printable(item)}")
+
+
+def _write_page(
+    snapshot: Snapshot, events: list[Event], path: str, more: tuple[list[Series], list[tuple[str, list[str]]]]
+) -> None:
+    from pathlib import Path
+
+    from wardround.patients import check_output, plot_page
+
+    place = Path(path)
+    check_output(place, b"<!doctype html>", "a page")
+    patient = next(iter(snapshot.resources("Patient")), {})
+    facts = [f"{patient.get('gender', '')}, born {patient.get('birthDate', '')}", f"licence {snapshot.chart.licence}"]
+    series, lines = more
+    place.write_text(plot_page(snapshot.patient_id, facts, series, events, lines), encoding="utf-8", newline="\n")
 
 
 def _head(snapshot: Snapshot, patient: dict[str, Any], total: int) -> None:
