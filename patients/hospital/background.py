@@ -66,7 +66,7 @@ def _relatives(making: Making, first: Instant) -> None:
                 Relative(
                     making.new("fm"),
                     relation,
-                    rule.condition,  # type: ignore[arg-type]
+                    rule.condition,
                     Pair(name.en, name.zh or name.en),
                     onset,
                     deceased,

@@ -11,7 +11,7 @@ from .episodes import Coming
 from .functioning import manage
 from .generation import rules
 from .leaving import take_up
-from .life import Illness, Stay
+from .life import Illness, Prescription, Stay
 from .making import MINUTE, Making, at_clock, between
 from .medicating import Desk, monitors, situation
 from .planning import plan_clinic
@@ -82,16 +82,27 @@ def _show(making: Making, illness: Illness, identity: str, start: Instant, home_
 def _complaint(making: Making, illness: Illness, identity: str) -> str:
     """Return what the patient comes with: a symptom of what they are seen for, else just to be seen again."""
     for sign in making.signs:
-        if sign.encounter == identity and sign.present and sign.type == "symptom":
-            if illness.id in [owner for owner, _ in sign.owners]:
-                return sign.finding
+        owned = illness.id in [owner for owner, _ in sign.owners]
+        if owned and sign.encounter == identity and sign.present and sign.type == "symptom":
+            return sign.finding
     return rules().no_complaint
+
+
+def _instead(making: Making, desk: Desk, order: Prescription, at: Instant, identity: str) -> None:
+    """Find something else for what a stopped drug was for."""
+    illness = making.illnesses.get(order.indication or "")
+    if illness is None:
+        return
+    for line in condition_profiles()[illness.condition].treatments:
+        if line.id == order.line and "home" in line.phase:
+            desk.treat(illness, line, "home", at, "home", identity)
 
 
 def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity: str) -> None:
     """Look at the home drugs again; now and then change a dose or add what is missing."""
     homes = [order for order in making.active(at) if order.kind != "inpatient"]
-    desk.review(at, "home", None, homes)
+    for order in desk.review(at, "home", None, homes):
+        _instead(making, desk, order, at, identity)
     making.paused.clear()
     making.waiting = [
         one for one in making.waiting if not take_up(making, desk, making.orders[one], at, "home", identity)

@@ -222,6 +222,9 @@ def settle(course: Course) -> None:
         latest = max(course.turns.values())
         if course.leaves < latest + 10 * HOUR:
             course.leaves = at_clock(latest + DAY, 11, 40)
+        rest = between(making.stream("rest", course.ward), 1, 5)
+        if course.leaves > latest + (rest + 1) * DAY:
+            course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + DAY), 12, 50)
     if started:
         tell(
             making, begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))

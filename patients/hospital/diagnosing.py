@@ -41,8 +41,8 @@ def fall_ill(
     """
     profile = condition_profiles()[condition]
     identity = making.new("d")
-    if severity is None:
-        severity = weighted(making.stream("severity", identity), list(profile.severity.items()))
+    drawn = weighted(making.stream("severity", identity), list(profile.severity.items()))
+    severity = severity or drawn
     code = code_of(making, profile, severity, identity, known_at)
     illness = Illness(
         id=identity, condition=condition, code=code.code, title=code.title, acuity=profile.acuity, severity=severity,

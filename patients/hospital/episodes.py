@@ -35,7 +35,7 @@ def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
     number = between(stream, *band.encounters)
     span = span_of(making, end, number)
     days = sorted(end - between(stream, 40, max(41, span)) * DAY for _ in range(number - 1))
-    kinds: list[Kind] = [weighted(stream, list(rules().kinds.items())) for _ in days]  # type: ignore[misc]
+    kinds: list[Kind] = [weighted(stream, list(rules().kinds.items())) for _ in days]
     slots: list[Slot] = []
     last_kind: Kind = (
         "ward" if stream.below(100) < rules().last_ward_percent else "ed" if stream.chance(1, 2) else "clinic"

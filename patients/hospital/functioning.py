@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from wardround.patients.times import Instant
 
 from .generation import rules
 from .life import Function
 from .making import Making, between
 
-_WALKING = ("independent", "independent", "cane", "walker", "walker", "wheelchair", "wheelchair", "bedbound")
-_CARE = ("independent", "independent", "independent", "some_help", "some_help", "dependent", "dependent", "dependent")
+_WALKING: tuple[Literal["independent", "cane", "walker", "wheelchair", "bedbound"], ...] = (
+    "independent",
+    "independent",
+    "cane",
+    "walker",
+    "walker",
+    "wheelchair",
+    "wheelchair",
+    "bedbound",
+)
+_CARE: tuple[Literal["independent", "some_help", "dependent"], ...] = (
+    "independent",
+    "independent",
+    "independent",
+    "some_help",
+    "some_help",
+    "dependent",
+    "dependent",
+    "dependent",
+)
 
 
 def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
@@ -32,6 +52,7 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
     points = min(points, len(_WALKING) - 1)
     stream = making.stream("falls", encounter)
     falls = 0 if points == 0 else min(4, between(stream, 0, points) * stream.below(2))
+    medicines: Literal["self", "family", "pill_box", "facility"]
     if making.person.living == "facility":
         medicines = "facility"
     elif age < 16 or any(one.condition in rules().cannot_tell for one in ill):
@@ -43,9 +64,9 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
             making.new("fn"),
             encounter,
             _WALKING[points],
-            _CARE[points],  # type: ignore[arg-type]
+            _CARE[points],
             medicines,
-            max(falls, 1) if fell else falls,  # type: ignore[arg-type]
+            max(falls, 1) if fell else falls,
         )
     )
 

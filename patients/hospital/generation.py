@@ -188,7 +188,7 @@ class Rules(_Frozen):
     """First and last year of the last encounter."""
     span_days: dict[str, tuple[int, int]]
     """Days between encounters of a patient: "gap", "follow_up"."""
-    kinds: dict[str, int]
+    kinds: dict[Literal["clinic", "ed", "ward"], int]
     """Weights of clinic, ed, ward among encounters that are not the last."""
     last_ward_percent: int
     ed_first_percent: int
@@ -216,6 +216,8 @@ class Rules(_Frozen):
     supportive: tuple[Treatment, ...]
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
+    until_better: tuple[str, ...]
+    """Drugs and classes that end once the illness has turned."""
     continuous: tuple[str, ...]
     """Frequencies of an infusion, which is never as needed."""
     drug_years: dict[str, int]

@@ -136,7 +136,7 @@ class Desk:
             choice = choose(able, around, stream, dose_for=line.dose_for, prn=line.prn)
         if choice is not None and before is not None:
             choice = as_before(choice, before, around)
-        if choice is None and not running and kind == "inpatient":
+        if choice is None and not running and kind == "inpatient" and line.works:
             choice = self._make_room(able, line, phase, at, illness)
         if choice is None:
             return running[0] if running else None

@@ -72,6 +72,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     changed = desk.review(at, phase, course.ward, making.active(at))
     if changed:
         tell(making, at, course.place(at), "dose_held", tuple(order.id for order in changed))
+    _stop_what_is_done(course, at)
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
     if number == 1:
@@ -81,6 +82,14 @@ def _round(course: Course, at: Instant, number: int) -> None:
             tell(making, at, course.place(at), "improved", (one,))
         if at - 2 * DAY <= turn < at - DAY:
             _examine_again(course, one, at)
+
+
+def _stop_what_is_done(course: Course, at: Instant) -> None:
+    """End what is given only until the patient is better: fluids."""
+    for order in course.making.active(at):
+        turn = course.turns.get(order.indication or "")
+        if order.kind == "inpatient" and turn is not None and turn < at and is_a(order.drug, rules().until_better):
+            course.desk.end(order, at, rules().reasons["resolved"].pair(), ended="completed")
 
 
 def _examine_again(course: Course, illness: str, at: Instant) -> None:

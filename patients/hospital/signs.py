@@ -239,8 +239,9 @@ def measured(making: Making, illnesses: Sequence[Illness], results: Sequence[Res
     """Return lab and vital findings as the results of an encounter have them, each with those that own it."""
     by_lab: dict[str, list[tuple[Result, str]]] = {}
     for result in results:
-        for name, value in numbers(result.lab, result.text) or [(result.lab, None)]:
-            by_lab.setdefault(name, []).append((result, str(value) if value is not None else result.text))
+        read = [(name, str(value)) for name, value in numbers(result.lab, result.text)]
+        for name, text in read or [(result.lab, result.text)]:
+            by_lab.setdefault(name, []).append((result, text))
     found: dict[str, Sign] = {}
     for illness in illnesses:
         for edge in condition_profiles()[illness.condition].findings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
@@ -199,7 +200,7 @@ def close_course(course: Course) -> None:
 
     def stay(
         identity: str,
-        kind: str,
+        kind: Literal["clinic", "ed", "ward", "icu"],
         start: Instant,
         until: Instant,
         codes: tuple[str, ...],
@@ -218,7 +219,7 @@ def close_course(course: Course) -> None:
             reason,
             where,
             went,
-            part_of,  # type: ignore[arg-type]
+            part_of,
         )
 
     if not course.inpatient:

@@ -15,7 +15,7 @@ from wardround.patients.knowledge.bedside import (
     panels,
     study_profiles,
 )
-from wardround.patients.knowledge.graph_models import CultureOrder, Edge, StudyOrder
+from wardround.patients.knowledge.graph_models import CultureOrder, Edge, Relevance, StudyOrder
 from wardround.patients.times import Instant
 
 from .generation import rules
@@ -70,11 +70,10 @@ def _result(making: Making, lab: str, text: str, at: Instant, encounter: str | N
 
 def numbers(lab: str, text: str) -> list[tuple[str, Decimal]]:
     """Return the numbers of a result by lab: a blood pressure has two; none for words."""
-    if lab == "blood_pressure" or "/" in text:
+    pair: tuple[tuple[str, str], ...] = ((lab, text.lstrip("<>")),)
+    if "/" in text:
         high, _, low = text.partition("/")
         pair = (("systolic_bp", high), ("diastolic_bp", low))
-    else:
-        pair = ((lab, text.lstrip("<>")),)
     found = []
     for name, digits in pair:
         try:
@@ -111,8 +110,8 @@ def _shown(
     making: Making, study_id: str, illness: Illness, at: Instant, known_at: Instant, encounter: str, identity: str
 ) -> list[Sign]:
     owners: dict[str, list[tuple[str, Edge]]] = {}
-    relevance = {}
-    onset = {}
+    relevance: dict[str, Relevance] = {}
+    onset: dict[str, Instant] = {}
     barred: set[str] = set()
     for one in sorted(making.suffering(at), key=lambda other: other.id != illness.id):
         for edge in condition_profiles()[one.condition].findings:

@@ -40,52 +40,25 @@ def _ids(life: Life) -> Iterator[str]:
     yield from (f"{one}: told {times} times" for one, times in seen.items() if times > 1)
 
 
+_ONE = ("encounter", "principal", "part_of", "illness", "prescription", "continues", "cause")
+_MANY = ("diagnoses", "causes", "shown", "facts")
+
+
 def _references(life: Life) -> Iterator[str]:
     known = {fact.id for _, fact in _facts(life)}
-    for _, fact in _facts(life):
-        for name in (
-            "encounter",
-            "principal",
-            "part_of",
-            "illness",
-            "prescription",
-            "indication",
-            "continues",
-            "cause",
-            "study",
-        ):
-            value = getattr(fact, name, None)
-            if name == "study" and not str(fact.id).startswith("s"):
-                continue
-            if name == "indication" and not str(fact.id).startswith("rx"):
-                continue
-            if value is not None and value not in known:
-                yield f"{fact.id}: {name} `{value}` is no fact"
-        for name in ("diagnoses", "causes", "shown", "facts"):
-            for value in getattr(fact, name, ()):
-                if value not in known:
-                    yield f"{fact.id}: {name} `{value}` is no fact"
-        for owner, _ in getattr(fact, "owners", ()):
-            if owner not in known:
-                yield f"{fact.id}: owner `{owner}` is no fact"
-    for plan in life.plans:
-        for item in plan.items:
-            yield from (f"{plan.id}: item fact `{one}` is no fact" for one in item.facts if one not in known)
+    for kind, fact in _facts(life):
+        named = [getattr(fact, name, None) for name in _ONE]
+        named.append(getattr(fact, "study", None) if kind == "signs" else None)
+        named.append(getattr(fact, "indication", None) if kind == "prescriptions" else None)
+        for name in _MANY:
+            named.extend(getattr(fact, name, ()))
+        named.extend(owner for owner, _ in getattr(fact, "owners", ()))
+        named.extend(one for item in getattr(fact, "items", ()) for one in item.facts)
+        yield from (f"{fact.id}: `{one}` is no fact" for one in named if one is not None and one not in known)
 
 
 def _times(life: Life) -> Iterator[str]:
-    born = parse_instant(life.person.birth_date)
-    end = life.person.died if life.person.died is not None else NEVER
-    for name, fact in _facts(life):
-        for field in ("at", "start", "known_at", "stop", "end", "onset", "resolved"):
-            value = getattr(fact, field, None)
-            if value is None:
-                continue
-            if value < born:
-                yield f"{fact.id}: {field} before birth"
-            late = value > end + (120 * 60_000_000 if field == "known_at" else 0)
-            if late and field != "resolved" and name not in ("cultures",):
-                yield f"{fact.id}: {field} after death"
+    yield from _lifetime(life)
     for result in life.results:
         if result.known_at < result.at:
             yield f"{result.id}: known before it was drawn"
@@ -104,6 +77,21 @@ def _times(life: Life) -> Iterator[str]:
     for order in life.prescriptions:
         if order.stop is not None and order.stop < order.start:
             yield f"{order.id}: stops before it starts"
+
+
+def _lifetime(life: Life) -> Iterator[str]:
+    """Nothing before birth, nothing after death; what was drawn before it may come back two hours later."""
+    born = parse_instant(life.person.birth_date)
+    end = life.person.died if life.person.died is not None else NEVER
+    for name, fact in _facts(life):
+        for field in ("at", "start", "known_at", "stop", "end", "onset"):
+            value = getattr(fact, field, None)
+            if value is None:
+                continue
+            if value < born:
+                yield f"{fact.id}: {field} before birth"
+            if value > end + (2 * HOUR if field == "known_at" else 0) and name != "cultures":
+                yield f"{fact.id}: {field} after death"
 
 
 def _sex_and_age(life: Life) -> Iterator[str]:
@@ -220,7 +208,8 @@ def _orders(life: Life) -> Iterator[str]:
         for problem in problems(
             order.drug, order.dose, order.route, order.frequency, _situation(life, order, order.start)
         ):
-            yield f"{order.id}: {order.drug} {order.dose} {order.route} {order.frequency} ({order.kind}): {problem.kind}: {problem.why.en}"
+            words = f"{order.drug} {order.dose} {order.route} {order.frequency} ({order.kind})"
+            yield f"{order.id}: {words}: {problem.kind}: {problem.why.en}"
     changes = sorted({order.start for order in life.prescriptions})
     for at in changes:
         many = Counter(one.drug for one in _running(life, at))
