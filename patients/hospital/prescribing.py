@@ -140,14 +140,15 @@ def _fitted(profile: DrugProfile, situation: Situation, stream: Stream, key: str
         return Problem("range", True, word("no_dose", profile.id))
     first: Problem | None = None
     for rule in rules:
-        fitted = fit(profile, rule, situation, *_drawn(rule, stream))
-        if isinstance(fitted, Problem):
-            first = first or fitted
-            continue
-        found = order_problems(profile, fitted.dose, rule.route, fitted.frequency, situation)
-        if not found:
-            return fitted
-        first = first or found[0]
+        for dose, frequency in (_drawn(rule, stream), (rule.dose, rule.frequency[0])):
+            fitted = fit(profile, rule, situation, dose, frequency)
+            if isinstance(fitted, Problem):
+                first = first or fitted
+                break
+            found = order_problems(profile, fitted.dose, rule.route, fitted.frequency, situation)
+            if not found:
+                return fitted
+            first = first or found[0]  # a greater dose may exceed the daily limit at the greater frequency
     assert first is not None
     return first
 
