@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .life import Illness, Prescription, Relative
-from .phrasing import Teller, capital, counted, lowered
+from .phrasing import Teller, capital, counted, lowered, table
 from .record import Sentence
 from .writing_results import teller_line
 from .writing_story import function_words, opened
@@ -91,18 +91,20 @@ def _inpatient(scribe: Scribe, encounter: str) -> bool:
 def past_surgical(scribe: Scribe) -> list[Sentence]:
     """Return the procedures done before this stay."""
     teller = scribe.teller("past-surgical-history")
-    done = [
-        one for one in scribe.life.treated if one.at < scribe.known.begin and (one.end or one.at) < scribe.known.begin
-    ]
+    minor = table("bedside_procedures")
+    begin = scribe.known.begin
+    done = [one for one in scribe.life.treated if (one.end or one.at) < begin and one.procedure not in minor]
     if not done:
         return [teller.say("psh.none", ("person",))]
     lines = []
     for one in done[-8:]:
-        lines.append(
-            teller.line(
-                "psh.line", (one.id,), procedure=lowered(one.title), year=scribe.year(one.at), date=scribe.date(one.at)
-            )
-        )
+        illness = scribe.known.outline.illnesses.get(one.illness or "")
+        title, facts = lowered(one.title), [one.id]
+        if " " not in title and illness is not None:  # "surgery" alone says too little
+            title = f"{title} for {scribe.condition(illness)}"
+            facts.append(illness.id)
+        dates = {"year": scribe.year(one.at), "date": scribe.date(one.at)}
+        lines.append(teller.line("psh.line", facts, procedure=title, **dates))
     return numbered(scribe, lines)
 
 

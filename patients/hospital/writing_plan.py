@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import Instant
 
 from .generation import rules
@@ -155,10 +156,35 @@ def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:
 
 
 def moved(known: Known, illness: Illness, most: int) -> list[Result]:
-    """Return the last values that an illness moves out of range."""
+    """Return the last values that an illness moves out of range, the most telling first."""
+    latest = known.latest()
+    found = []
+    for lab, letters in _expected(illness.condition).items():
+        result = latest.get(lab)
+        if result is not None and flag(result) in letters and illness.id in result.causes:
+            found.append(result)
+    return found[:most]
+
+
+@cache
+def _expected(condition: str) -> Mapping[str, str]:
+    """Return the labs that a condition moves, with the letters it gives them: findings first, then effects."""
+    profile = condition_profiles().get(condition)
+    if profile is None:
+        return {}
     told = table("told_labs")
-    latest = [one for one in known.latest().values() if one.lab in told]
-    return [one for one in latest if illness.id in one.causes and flag(one)][:most]
+    found: dict[str, str] = {}
+    letters = {"high": "H", "low": "L"}
+    edges = sorted(profile.findings, key=lambda edge: edge.relevance != "key")
+    for edge in edges:
+        finding = finding_profiles().get(edge.finding)
+        if finding is not None and finding.type == "lab" and finding.lab in told and edge.edge != "rules_out":
+            found.setdefault(finding.lab, letters.get(finding.side or "", "HL"))
+    for effect in profile.effects:
+        if effect.lab in told:
+            middle = sum(effect.band("moderate")) / 2
+            found.setdefault(effect.lab, "H" if middle > (effect.mode == "times") else "L")
+    return found
 
 
 # -- plan --------------------------------------------------------------------------------------------------------------
@@ -176,8 +202,15 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
     begin = known.begin if since is None else since
     said: list[Sentence] = []
     loose = known.problems[:_MOST_PROBLEMS]
-    for number, illness in enumerate(loose, 1):
+    quiet: list[Illness] = []
+    number = 0
+    for illness in loose:
         actions = problem(scribe, teller, illness, begin)
+        if not actions and not known.new(illness) and illness.id != known.root.principal:
+            quiet.append(illness)
+            continue
+        number += 1
+        actions = actions or [Said(teller.words("plan.none"), (illness.id,))]
         text = "; ".join(one.text for one in actions)
         ids = unique([illness.id, *(fact for one in actions for fact in one.facts)])
         name = scribe.condition(illness)
@@ -185,10 +218,26 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
             said.append(teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text))
         else:
             said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
-    if not loose:
-        said += _symptomatic(scribe, teller, begin)
-        return said + _cultures_awaited(scribe, teller)
+    said += _unplaced(scribe, teller, begin)
+    if quiet:
+        names = scribe.conditions(quiet)
+        said.append(teller.say("plan.rest", [one.id for one in quiet], conditions=names))
+    said = said or [teller.say("plan.none", (known.root.id,))]
     return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
+
+
+def _unplaced(scribe: Scribe, teller: Teller, begin: Instant) -> list[Sentence]:
+    """Return what was begun for what has no name yet."""
+    named = {one.id for one in scribe.known.problems}
+    orders = [
+        one
+        for one in scribe.known.active("inpatient")
+        if one.start >= begin and one.indication not in named and not _supportive(one)
+    ][:_MOST_ORDERS]
+    if not orders:
+        return []
+    words = scribe.orders(orders)
+    return [teller.say("plan.start", [one.id for one in orders], orders=words, Orders=capital(words))]
 
 
 def _supportive(one: Prescription) -> bool:
@@ -216,14 +265,6 @@ def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:
     return f"{number}. {capital(name)}: "
 
 
-def _symptomatic(scribe: Scribe, teller: Teller, begin: Instant) -> list[Sentence]:
-    orders = scribe.known.started(begin, scribe.known.at)[:_MOST_ORDERS]
-    if not orders:
-        return [teller.say("plan.none", (scribe.known.root.id,))]
-    words = scribe.orders(orders)
-    return [teller.say("plan.start", [one.id for one in orders], orders=words, Orders=capital(words))]
-
-
 def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
@@ -244,8 +285,7 @@ def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) ->
         names = scribe.join([scribe.lab(one) for one in watched])
         text = teller.words("plan.labs", labs=names, Labs=capital(names))
         said.append(Said(lowered(text), tuple(one.id for one in watched)))
-    kept_ones = [one for one in said if one.text]
-    return kept_ones or [Said(teller.words("plan.none"), (illness.id,))]
+    return [one for one in said if one.text]
 
 
 def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescription]) -> Said:

@@ -292,8 +292,14 @@ def shown(scribe: Scribe, teller: Teller, study: Study) -> tuple[str, str, tuple
     """Return a study's name, what it shows as noun phrases ("" for nothing) and the facts."""
     signs = [scribe.known.outline.signs[one] for one in study.shown if one in scribe.known.outline.signs]
     signs = [one for one in signs if one.present and one.finding in finding_profiles()]
-    words = [scribe.finding(one, teller) for one in signs]
+    words = [_without_study(scribe.finding(one, teller)) for one in signs]
     return study_name(study), scribe.join(words), (study.id, *(one.id for one in signs))
+
+
+def _without_study(text: str) -> str:
+    """Return a finding without " on CT" at its end, for where the study is named anyway."""
+    head, _, tail = text.rpartition(" on ")
+    return head if head and tail in table("seen_on") else text
 
 
 def study_lines(scribe: Scribe, since: Instant, *, imaging: bool) -> list[Sentence]:

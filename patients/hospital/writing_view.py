@@ -71,6 +71,8 @@ class Outline:
         for result in sorted(life.results, key=lambda one: (one.at, one.known_at, one.id)):
             if result.encounter is not None:
                 self.results_of.setdefault(self.group(result.encounter), []).append(result)
+        self.lots: dict[str, int] = {}
+        """Which wording a finding has, by sign."""
         self.reports: dict[str, StudyReport] = {}
         """Reports written so far, by study: notes quote them."""
         self.birth = moment(parse_instant(life.person.birth_date))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 
@@ -22,8 +23,12 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
 _GROWN = 18
 _TEEN = 13
 _OLD_BABY_MONTHS = 24
-_LONG_NAME = 24
 _CONTENT = 4
+_LOTS = 1 << 20
+_RETOLD = frozenset(("symptom", "history"))
+"""Types of findings that are worded anew each time; of the others one wording may say more than the next."""
+_TWO = re.compile(r"[A-Za-z]{1,2}/[A-Za-z]{1,2}")
+"""Abbreviations of two findings at once ("N/V"), of which one may not be there."""
 _PARTS = (("hour", HOUR, 48), ("day", 24 * HOUR, 14), ("week", 7 * 24 * HOUR, 9), ("month", 730 * HOUR, 24))
 _YEAR = 8766 * HOUR
 
@@ -169,8 +174,15 @@ class Scribe:
         profile = finding_profiles().get(sign.finding)
         if profile is None:
             return lowered(knowledge.findings()[sign.finding].name.en)
-        text = _wording(profile, sign, self.style.register, teller, absent=absent)
+        text = _wording(profile, sign, self.style.register, teller, self._lot(sign), absent=absent)
         return _sided(text, sign.side if not absent else None)
+
+    def _lot(self, sign: Sign) -> int:
+        lots = self.known.outline.lots
+        if sign.id not in lots:
+            stream = Stream("hospital", self.life.seed, self.life.index, "notes", "finding", sign.id)
+            lots[sign.id] = stream.below(_LOTS)
+        return lots[sign.id]
 
     # -- orders --------------------------------------------------------------------------------------------------------
 
@@ -263,16 +275,18 @@ def service_name(service: str) -> str:
     return concept.name.en if concept is not None else service.replace("_", " ").capitalize()
 
 
-def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller, *, absent: bool) -> str:
+def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller, lot: int, *, absent: bool) -> str:
+    """Return one of the wordings: what is seen or measured is worded alike wherever one patient's notes tell it."""
     if register == "abbrev" and not (absent and profile.type == "sign"):
         short = [one.lstrip("+ ") for one in profile.abbreviated]
-        short = [one for one in short if len(one) > 1]
+        short = [one for one in short if len(one) > 1 and not _TWO.fullmatch(one)]
         if short and (absent is False or profile.absent) and teller.chance(70):
             return teller.pick(short)
     if absent and profile.absent:
         return teller.pick(profile.absent)
     told = tuple(sign.attributes[name].en for name in ("quality", "region") if name in sign.attributes)
-    return teller.pick(_agreeing(profile.id, told) if told else profile.present)
+    options = _agreeing(profile.id, told) if told else profile.present
+    return teller.pick(options) if profile.type in _RETOLD else options[lot % len(options)]
 
 
 @cache
@@ -291,10 +305,20 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _sided(text: str, side: str | None) -> str:
+    """Return a finding with its side where the part of the body is named: "swelling of the left leg"."""
     if "{side}" in text:
         return " ".join(text.replace("{side}", side or "").split())
-    if side is None or side in text.lower():
+    words = text.split(" ")
+    if side is None or side in words or "bilateral" in text:
         return text
-    if len(text) > _LONG_NAME or any(word in text for word in (" of ", " in ", " on ", " at ")):
-        return text
-    return f"a {side} {text[2:]}" if text.startswith("a ") else f"{side} {text}"
+    if "unilateral" in words:
+        return text.replace("unilateral", side)
+    if "one" in words:
+        return text.replace("one ", f"the {side} ", 1)
+    limbs = table("limbs")
+    for place, word in enumerate(words):
+        if word.strip(",;") in limbs:
+            if place and words[place - 1] in table("limb_words"):
+                place -= 1
+            return " ".join([*words[:place], side, *words[place:]])
+    return text
