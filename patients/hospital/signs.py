@@ -153,10 +153,20 @@ class Showing:
             id=making.new("s"), finding=name, type=profile.type, present=present,
             owners=tuple(found.owners), relevance=found.relevance, encounter=self._encounter,
             onset=onset, known_at=self._known + between(stream, 0, 12) * MINUTE,
-            side=side_of(making, found.illness.id) if profile.sides and present else None,
+            side=_side(making, found) if present else None,
             attributes=_attributes(making, found, onset, self._at, self._encounter) if present else {},
             score=between(stream, *span) if pain else None,
         )  # fmt: skip
+
+
+def _side(making: Making, found: _Found) -> Literal["left", "right"] | None:
+    """Return the side on which a finding is: that of its illness, or the other one where nerves cross."""
+    if not found.profile.sides:
+        return None
+    side = side_of(making, found.illness.id)
+    if not found.profile.crossed:
+        return side
+    return "left" if side == "right" else "right"
 
 
 def _has_trait(making: Making, trait: str) -> bool:

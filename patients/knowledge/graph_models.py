@@ -295,6 +295,8 @@ class FindingProfile(_Sourced):
     """For imaging: sentences of the report's findings; `{side}` is left or right where it has one."""
     impression: tuple[str, ...] = ()
     sides: bool = False
+    crossed: bool = False
+    """With `sides`: on the side away from its illness (the weak arm of a stroke)."""
     clears: bool = True
     """Whether it goes when the condition that shows it gets better."""
     trait: Literal["smoker", "former_smoker", "heavy_drinker", "lives_alone"] | None = None
