@@ -237,7 +237,7 @@ class Desk:
         """Let a drug move labs and vital signs from an instant on."""
         making = self._making
         have = lab_profiles()
-        for number, effect in enumerate(drug_profiles()[order.drug].effects):
+        for number, effect in enumerate(drug_profiles()[order.drug].effects_by(order.route)):
             stream = making.stream("drug effect", order.drug, effect.lab, number)
             if effect.lab not in have or stream.below(100) >= effect.percent:
                 continue
@@ -329,4 +329,4 @@ def is_a(drug: str, kinds: Iterable[str]) -> bool:
 
 def monitors(orders: Iterable[Prescription]) -> list[str]:
     """Return the labs that must be there while these orders run."""
-    return list(dict.fromkeys(lab for order in orders for lab in drug_profiles()[order.drug].monitors))
+    return list(dict.fromkeys(lab for order in orders for lab in drug_profiles()[order.drug].monitors_by(order.route)))

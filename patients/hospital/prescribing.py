@@ -87,7 +87,7 @@ def choose(
         route=fitted.rule.route,
         frequency=fitted.frequency,
         prn=prn or fitted.rule.prn_for is not None,
-        monitors=chosen.monitors,
+        monitors=chosen.monitors_by(fitted.rule.route),
         adapted=fitted.adapted,
         rejected=tuple(rejected),
     )

@@ -227,6 +227,8 @@ class DrugProfile(_Sourced):
     """Class ids with which an allergy is shared (penicillin, sulfonamide …)."""
     monitors: tuple[str, ...] = ()
     """Lab ids that must be there while it is given."""
+    local_routes: tuple[str, ...] = ()
+    """Routes by which it acts on the spot only: no labs move, none need watching (vancomycin by mouth, eye drops)."""
     effects: tuple[LabEffect, ...] = ()
     """What it does to labs and vital signs (levels of itself included)."""
     adverse: tuple[AdverseEffect, ...] = ()
@@ -234,3 +236,11 @@ class DrugProfile(_Sourced):
     """What patients call it, without article or owner, so that it fits "the {drug}" ("water pill", 利尿药)."""
     look: Phrases = Phrases()
     """What it looks like or how it is taken, for those who do not know the name, as `lay` ("little white pill")."""
+
+    def monitors_by(self, route: str) -> tuple[str, ...]:
+        """Return the labs that must be there while it is given by this route."""
+        return () if route in self.local_routes else self.monitors
+
+    def effects_by(self, route: str) -> tuple[LabEffect, ...]:
+        """Return what it does to labs and vital signs when given by this route."""
+        return () if route in self.local_routes else self.effects
