@@ -139,8 +139,9 @@ def _line(scribe: Scribe, teller: Teller, part: str, items: Sequence[str], ids: 
     short = scribe.style.headers == "header_short" or scribe.style.register == "abbrev"
     title = table("exam_short" if short else "exam_title")[part]
     words = ("; " if len(items) > 2 or any("," in item for item in items) else ", ").join(items)
+    words = _bare(part, words)
     if scribe.style.exam == "lines":
-        return teller_line(teller.words("exam.part", title=title, items=_bare(part, words)), ids)
+        return teller_line(teller.words("exam.part", title=title, items=words), ids)
     return teller.say("exam.run", ids, area=table("exam_area")[part], Area=capital(title), items=words)
 
 

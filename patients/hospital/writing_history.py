@@ -108,11 +108,12 @@ def past_surgical(scribe: Scribe) -> list[Sentence]:
     return numbered(scribe, lines)
 
 
-def medications(scribe: Scribe, orders: list[Prescription]) -> list[Sentence]:
-    """Return a list of orders, one a line; none is said in words."""
+def medications(scribe: Scribe, orders: list[Prescription], *, home: bool = True) -> list[Sentence]:
+    """Return a list of orders, home medicines or those of the stay, one a line; none is said in words."""
     teller = scribe.teller("medications")
     if not orders:
-        return [teller.say("meds.none", ("person",))]
+        key = "meds.none" if scribe.known.root.kind in ("clinic", "ed") or home else "meds.none.here"
+        return [teller.say(key, ("person",))]
     return numbered(scribe, [teller_line(capital(scribe.order(one)), (one.id,)) for one in _unique(orders)])
 
 

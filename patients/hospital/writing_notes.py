@@ -103,7 +103,7 @@ class Composer:
         if self.kind in ("admission", "ed"):
             return self._homemeds()
         header = "Active Medications" if self.kind == "progress" else None
-        return self._part("medications", medications(self.scribe, self.known.active()), header)
+        return self._part("medications", medications(self.scribe, self.known.active(), home=False), header)
 
     def _homemeds(self) -> NotePart | None:
         header = table("header_home")[self.scribe.style.headers]

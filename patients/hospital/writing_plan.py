@@ -178,7 +178,9 @@ def _expected(condition: str) -> Mapping[str, str]:
     edges = sorted(profile.findings, key=lambda edge: edge.relevance != "key")
     for edge in edges:
         finding = finding_profiles().get(edge.finding)
-        if finding is not None and finding.type == "lab" and finding.lab in told and edge.edge != "rules_out":
+        if finding is None or finding.lab is None or edge.edge == "rules_out":
+            continue
+        if finding.type == "lab" and finding.lab in told:
             found.setdefault(finding.lab, letters.get(finding.side or "", "HL"))
     for effect in profile.effects:
         if effect.lab in told:
@@ -227,17 +229,17 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
 
 
 def _unplaced(scribe: Scribe, teller: Teller, begin: Instant) -> list[Sentence]:
-    """Return what was begun for what has no name yet."""
-    named = {one.id for one in scribe.known.problems}
-    orders = [
-        one
-        for one in scribe.known.active("inpatient")
-        if one.start >= begin and one.indication not in named and not _supportive(one)
-    ][:_MOST_ORDERS]
-    if not orders:
-        return []
-    words = scribe.orders(orders)
-    return [teller.say("plan.start", [one.id for one in orders], orders=words, Orders=capital(words))]
+    """Return what is given for what has no name yet or is not on the list: begun, and continued."""
+    named = {one.id for one in scribe.known.problems[:_MOST_PROBLEMS]}
+    loose = [one for one in scribe.known.active() if one.indication not in named and not _supportive(one)]
+    fresh = [one for one in loose if one.kind == "inpatient" and one.start >= begin]
+    said = []
+    for key, found in (("plan.start", fresh), ("plan.others", [one for one in loose if one not in fresh])):
+        orders = found[:_MOST_ORDERS]
+        if orders:
+            words = scribe.orders(orders)
+            said.append(teller.say(key, [one.id for one in orders], orders=words, Orders=capital(words)))
+    return said
 
 
 def _supportive(one: Prescription) -> bool:

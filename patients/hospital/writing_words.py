@@ -16,7 +16,7 @@ from .generation import rules
 from .life import Illness, Prescription, Result, Sign
 from .phrasing import Teller, article, capital, counted, listed, lowered, table
 from .writing_style import Style
-from .writing_view import HOUR, Known, flag, moment
+from .writing_view import HOUR, Known, flag, moment, number
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
@@ -218,7 +218,7 @@ class Scribe:
     def value(self, result: Result, *, unit: bool = False, marked: bool = True) -> str:
         """Return a value exactly as charted, with unit and H or L as asked."""
         text = result.text
-        if unit and (word := unit_of(result.lab)):
+        if unit and number(text) is not None and (word := unit_of(result.lab)):
             text += word if word in ("%", "/10") else f" {word}"
         mark = flag(result) if marked else ""
         return f"{text} ({mark})" if mark else text
