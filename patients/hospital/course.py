@@ -224,7 +224,11 @@ def settle(course: Course) -> None:
             course.leaves = at_clock(latest + DAY, 11, 40)
         rest = between(making.stream("rest", course.ward), 1, 5)
         if course.leaves > latest + (rest + 1) * DAY:
-            course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + DAY), 12, 50)
+            inside = set(course.encounters)
+            done = [one.known_at for one in making.studies if one.encounter in inside]
+            done += [one.end or one.at for one in making.treated if one.encounter in inside]
+            done += [one.at for one in making.events if one.encounter in inside]
+            course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + DAY, max(done) + DAY), 12, 50)
     if started:
         tell(
             making, begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))

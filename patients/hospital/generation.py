@@ -186,6 +186,8 @@ class Rules(_Frozen):
     format_version: int
     years: tuple[int, int]
     """First and last year of the last encounter."""
+    opens: int
+    """Year in which the records begin."""
     span_days: dict[str, tuple[int, int]]
     """Days between encounters of a patient: "gap", "follow_up"."""
     kinds: dict[Literal["clinic", "ed", "ward"], int]

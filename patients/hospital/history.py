@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
-from wardround.patients.times import DAY, Instant
+from wardround.patients.times import DAY, Instant, parse_instant
 
 from .diagnosing import excluded, fall_ill, fits, relations_from
 from .generation import AgeBand, band_of, commonness, rules
@@ -146,4 +146,5 @@ def span_of(making: Making, end: Instant, encounters: int) -> int:
     if age_days < 18 * 365:
         return min(between(stream, 90, 540), age_days - 400)
     span = between(stream, 60 * encounters, 520 * encounters)
+    span = min(span, max(120, (end - parse_instant(f"{rules().opens}-01-01")) // DAY))
     return min(span, 3600, max(120, age_days - 18 * 365 - 30) if age_days > 18 * 365 + 150 else 120)

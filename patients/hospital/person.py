@@ -23,7 +23,8 @@ def make_person(making: Making) -> tuple[AgeBand, Instant]:
     data = people()
     stream = making.stream("person")
     band = weighted(stream, [(one, one.weight) for one in data.bands])
-    first, last = (parse_instant(f"{year}-01-01") for year in rules().years)
+    years = rules().years
+    first, last = parse_instant(f"{years[0]}-01-01"), parse_instant(f"{years[1]}-11-30")
     end = first + DAY * between(stream, 0, (last - first) // DAY)
     age = between(stream, *band.ages)
     if band.ages[1] > 80:  # few are very old: the younger of two draws
@@ -32,13 +33,13 @@ def make_person(making: Making) -> tuple[AgeBand, Instant]:
     sex: Sex = "male" if stream.chance(1, 2) else "female"
     birth_date = format_instant(born)[:10]
     making.born = parse_instant(birth_date)
-    years = age_at(birth_date, end)
+    now = age_at(birth_date, end)
     culture = weighted(making.stream("culture"), [(one, one.weight) for one in data.cultures])
     names = making.stream("name")
     given = culture.male if sex == "male" else culture.female
-    height, weight = _build(making, data, sex, years)
-    marital = _marital(making, data, years)
-    smoking, pack_years, alcohol, drinks = _habits(making, data, sex, years)
+    height, weight = _build(making, data, sex, now)
+    marital = _marital(making, data, now)
+    smoking, pack_years, alcohol, drinks = _habits(making, data, sex, now)
     making.person = Person(
         sex=sex,
         birth_date=birth_date,
@@ -48,12 +49,12 @@ def make_person(making: Making) -> tuple[AgeBand, Instant]:
         marital=marital,
         height_cm=height,
         weight_kg=weight,
-        occupation=_work(making, data, years),
+        occupation=_work(making, data, now),
         smoking=smoking,
         pack_years=pack_years,
         alcohol=alcohol,
         drinks_per_week=drinks,
-        living=_living(making, data, marital, years),
+        living=_living(making, data, marital, now),
     )
     return band, end
 
