@@ -31,6 +31,7 @@ from .bedside_models import (
 from .clinical_scores import compute, score_of, scores, sum_points
 from .conversion import convert, unit
 from .drug_amounts import DoseAmount, dose_amount, times_a_day
+from .drug_audit import drug_audit
 from .graph_audit import graph_audit
 from .graph_models import (
     Code,
@@ -108,6 +109,7 @@ __all__ = [
     "convert",
     "couplings",
     "dose_amount",
+    "drug_audit",
     "drug_classes",
     "drug_profiles",
     "drugs",

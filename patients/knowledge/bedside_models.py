@@ -106,6 +106,8 @@ class LabProfile(_Sourced):
     """For computed values: where effects on it go."""
     normal_text: tuple[str, ...] = ()
     """For tests read as words: normal results; `abnormal_text` by step of severity (an effect `add` 2: the second)."""
+    steps: tuple[Decimal, ...] = ()
+    """Least value of each word of `abnormal_text`, where effects are in the lab's unit (strips in mg/dL)."""
     abnormal_text: tuple[str, ...] = ()
     minutes: tuple[int, int] = (40, 90)
     """From the draw to the result; vital signs (0, 0)."""

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import orjson
 
-_AMOUNT = re.compile(r"(\d{1,7}(?:\.\d{1,4})?) ([A-Za-z]{1,12})((?:/[A-Za-z]{1,6}){0,2})")
+_AMOUNT = re.compile(r"(\d{1,9}(?:\.\d{1,4})?) ([A-Za-z]{1,12})((?:/[A-Za-z]{1,6}){0,2})")
 _EVERY = re.compile(r"every (\d{1,3}) (hours|days|weeks)")
 _DAYS = {"hours": Fraction(1, 24), "days": Fraction(1), "weeks": Fraction(7)}
 _PERIODS = {"h": Fraction(1, 24), "d": Fraction(1), "wk": Fraction(7), "mo": Fraction(30)}
-_SCALES = {"mcg": ("mg", -3), "g": ("mg", 3), "L": ("mL", 3)}
+_SCALES = {"mcg": ("mg", -3), "g": ("mg", 3), "L": ("mL", 3), "patches": ("patch", 0)}
 
 
 class DoseAmount(NamedTuple):
