@@ -161,7 +161,8 @@ def moved(known: Known, illness: Illness, most: int) -> list[Result]:
     found = []
     for lab, letters in _expected(illness.condition).items():
         result = latest.get(lab)
-        if result is not None and flag(result) in letters and illness.id in result.causes:
+        mark = flag(result) if result is not None else ""
+        if result is not None and mark and mark in letters and illness.id in result.causes:
             found.append(result)
     return found[:most]
 

@@ -33,14 +33,16 @@ def is_vital(lab: str) -> bool:
 # -- vital signs -------------------------------------------------------------------------------------------------------
 
 
-def vitals_line(scribe: Scribe, teller: Teller, found: Mapping[str, Result]) -> tuple[str, tuple[str, ...]]:
-    """Return one round of vital signs in one line, and the results; ("", ()) where the main ones are not there."""
+def vitals_line(
+    scribe: Scribe, teller: Teller, found: Mapping[str, Result], *, prose: bool = False
+) -> tuple[str, tuple[str, ...]]:
+    """Return one round of vital signs in one line, or as a clause of its own, and the results; "" for none."""
     have = [found[lab] for lab in VITALS if lab in found]
     ids = tuple(one.id for one in have)
     if len(have) < len(VITALS):
         names = table("vital_short")
         return ", ".join(f"{names[one.lab]} {scribe.value(one, unit=True, marked=False)}" for one in have), ids
-    key = "vitals.line.prose" if scribe.style.vitals == "prose" else "vitals.line.short"
+    key = "vitals.line.prose" if prose else "vitals.line.short"
     return teller.words(key, **{lab: found[lab].text for lab in VITALS}), ids
 
 
@@ -58,7 +60,7 @@ def vital_signs(scribe: Scribe, since: Instant | None = None, *, first: bool = F
             if lab in found
         ]
     else:
-        line, ids = vitals_line(scribe, teller, found)
+        line, ids = vitals_line(scribe, teller, found, prose=scribe.style.vitals == "prose")
         if ids:
             said.append(Sentence(capital(line), ids))
     if not first and since is not None:

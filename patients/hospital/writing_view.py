@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Protocol, TypeVar
 
 from wardround.patients.knowledge.bedside import finding_profiles
@@ -298,6 +298,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM] for word in words if len(word) > 2)
 
 
+@lru_cache(maxsize=1 << 16)
 def number(text: str) -> Decimal | None:
     """Return the number of a reported value; "<0.01" and ">300" are read at their bound, words are None."""
     bare = text.lstrip("<>").strip()

@@ -146,7 +146,11 @@ def _until(life: Life, at: int) -> Life:
         signs=tuple(one for one in life.signs if one.known_at <= at),
         results=tuple(one for one in life.results if one.known_at <= at),
         cultures=tuple(
-            replace(one, stages=tuple(stage for stage in one.stages if stage.at <= at))
+            replace(
+                one,
+                stages=tuple(stage for stage in one.stages if stage.at <= at),
+                susceptibilities=one.susceptibilities if one.stages[-1].at <= at else (),
+            )
             for one in life.cultures
             if one.at <= at
         ),
