@@ -99,8 +99,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
         home=tuple(order.id for order in making.active(arrival) if order.kind != "inpatient"),
     )  # fmt: skip
     if inpatient:
-        bed = making.stream("bed", ward)
-        for shift in stay_shifts(illness.id, illness.severity, making.age(arrival), arrival, bed):
+        for shift in stay_shifts(illness, making.age(arrival), arrival, making.stream("bed", ward)):
             making.body.add(shift)
     _fate(course)
     _companions(course)

@@ -236,7 +236,7 @@ def _monitored(life: Life) -> Iterator[str]:
             begin, end = max(order.start, stay.start), min(order.stop or NEVER, stay.end)
             if end - begin < 26 * HOUR:
                 continue
-            for lab in drug_profiles()[order.drug].monitors:
+            for lab in drug_profiles()[order.drug].monitors_by(order.route):
                 if lab not in there and not (lab == "egfr" and _age(life, stay.start) < 18):
                     yield f"{order.id}: {order.drug} without {lab} in {stay.id}"
 
