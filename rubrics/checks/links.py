@@ -38,7 +38,7 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
     for number, sentence in enumerate(document.sentences):
         scopes = reading.scopes[number]
         for ann in sentence.of("link"):
-            correcting = ann.kind == "not" and document.tokens[ann.start].raw in REJECTS
+            correcting = ann.kind == "not" and document.tokens[ann.start].key in REJECTS
             if (ann.kind in ("not", "pseudo") and not correcting) or scopes.conditional(ann.start):
                 continue
             if scopes.asks(ann.start):
@@ -211,7 +211,11 @@ def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
     if not acts:
         return None
     clause = document.clause
-    at = min(min(a.token, a.end) if clause[a.end] == clause[a.token] else a.token for a in acts)
+    verbs = {cue.start for cue in sentence.of("act")}
+    starts = [a.token if a.token in verbs or clause[a.end] != clause[a.token] else a.end for a in acts]
+    at = min(
+        min(start, a.end) if clause[a.end] == clause[start] else start for start, a in zip(starts, acts, strict=True)
+    )
     start = _clause_start(reading, sentence, at)
     if start > ann.end:
         return start
@@ -271,6 +275,7 @@ def _attributive(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     document = reading.document
     joined = ann.end < sentence.end and document.tokens[ann.end].raw == "的"
     joined = joined or document.text(ann.start, ann.end).endswith("的")
+    joined = joined and ann.end < sentence.end and document.tokens[ann.end].kind != "p"
     return joined and ann.end + 1 < sentence.end and document.clause[ann.end] == document.clause[ann.start]
 
 

@@ -18,6 +18,7 @@ MEASURES = ("lab", "vital")
 SAME = {"天": "日"}
 ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
 FORMS = tuple(sorted(words("matching.forms"), key=lambda form: (-len(form), form)))
+ALIKE = tuple(frozenset(entry.split()) for entry in sorted(words("matching.alike")))
 STOP_WORDS = words("matching.stop_words")
 
 
@@ -47,6 +48,8 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Return the knowledge ids that a check's name may mean, the likeliest first; () where it has none."""
     lexicon = knowledge.lexicon()
     name = ARTICLE.sub("", name.strip())
+    if kinds is None and (alike := _alike(name)):
+        return alike
     found = lexicon.resolve(name, kinds) or lexicon.resolve(name)
     if found is None:
         return _without_form(name)
@@ -62,6 +65,14 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
                 if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds)
             )
     return tuple(ids)
+
+
+@lru_cache(maxsize=4096)
+def _alike(name: str) -> tuple[str, ...]:
+    """Return a finding's id with those that patients and doctors call by the same words (fatigue, weakness)."""
+    found = knowledge.lexicon().resolve(name)
+    group = next((ids for ids in ALIKE if found is not None and found.id in ids), ())
+    return (found.id, *sorted(group - {found.id})) if found is not None and group else ()
 
 
 def _without_form(name: str) -> tuple[str, ...]:

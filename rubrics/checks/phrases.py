@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
-from wardround.rubrics.reading.annotate import State, implied_by
+from wardround.rubrics.reading.annotate import implied_by
 from wardround.rubrics.reading.cues import words as word_list
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.reading.status import side_of
@@ -17,6 +17,7 @@ from .amounts import same_number
 from .matching import is_a, word_of
 
 TIMES = word_list("phrases.bare")
+COVERING = frozenset(("concept", "implied", "event", "quantity", "time", "act", "state"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +50,14 @@ def parse(text: str) -> Phrase:
     for sentence in document.sentences:
         for ann in sentence.anns:
             if ann.layer == "concept":
-                if not any(
-                    a.start < ann.end
-                    and ann.start < a.end
-                    and not (ann.start <= a.start and a.end <= ann.end and a.end - a.start < ann.end - ann.start)
-                    for a in sentence.of("event")
-                ):
-                    names.append(ann.value.ids)
-                else:
-                    acted.append(ann.value.ids)
-            elif ann.layer == "implied" and isinstance(ann.value, State):
-                names.append((ann.value.mention or ann.value.concept,))
+                (acted if _told(sentence, ann) else names).append(ann.value.ids)
             elif ann.layer == "event":
                 events.update(_events_of(sentence, ann))
-            elif ann.layer == "modifier" and ann.kind == "neg":
-                negated = True
-            elif ann.layer not in ("quantity", "time", "act", "state"):
-                continue
-            for index in range(ann.start, ann.end):
-                covered[index] = True
+            elif ann.layer == "implied" and not _restates(sentence, ann):
+                names.append((ann.value.mention or ann.value.concept,))
+            negated = negated or (ann.layer == "modifier" and ann.kind == "neg")
+            if ann.layer in COVERING or (ann.layer == "modifier" and ann.kind == "neg"):
+                covered[ann.start : ann.end] = [True] * (ann.end - ann.start)
     acts = tuple(a for a in reading.advice if a.targets and not a.implied)
     states = tuple(s for s in reading.states if not s.implied)
     values = tuple(v for v in reading.values)
@@ -78,6 +68,21 @@ def parse(text: str) -> Phrase:
         words = _rest(reading, [False] * len(covered))  # "falls" is a word of movement too
     bare = () if acts else tuple(dict.fromkeys(a.act for a in reading.advice if not a.targets))[:1]
     return Phrase(_distinct(names), acts, bare, values, states, frozenset(events), negated, tuple(words))
+
+
+def _restates(sentence: Sentence, implied: Ann) -> bool:
+    """Tell whether a state is no more than what the name at its place says ("dyspnea")."""
+    return not implied.value.mention and any(c.start == implied.start for c in sentence.of("concept"))
+
+
+def _told(sentence: Sentence, name: Ann) -> bool:
+    """Tell whether an event's words overlap a name, other than wholly inside it ("forgetting")."""
+    return any(
+        a.start < name.end
+        and name.start < a.end
+        and not (name.start <= a.start and a.end <= name.end and a.end - a.start < name.end - name.start)
+        for a in sentence.of("event")
+    )
 
 
 def _events_of(sentence: Sentence, ann: Ann) -> frozenset[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients import knowledge
 from wardround.rubrics.limits import limits
 
+from .annotate import named
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann
@@ -17,6 +19,7 @@ CHOICE = words("choice")
 BEFORE_GERUND = words("acts.before_gerund")
 AFTER_GERUND = words("acts.after_gerund")
 NOT_NEEDED = tuple(sorted(words("acts.not_needed")))
+LEVEL = words("reading.level")
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
@@ -46,6 +49,8 @@ class ActReader(Framed):
         for index, ann in enumerate(self.acts):
             text = self.document.text(ann.start, ann.end).lower()
             site = Site(ann, self.document.tokens[ann.start].kind == "c", text)
+            if ann.kind in ("order", "recheck") and self._resulted(ann):
+                continue
             if ann.kind == "none" or (ann.kind == "avoid" and self._governs(index)):
                 continue
             if not site.chinese and not self._is_verb(site):
@@ -71,6 +76,12 @@ class ActReader(Framed):
                 if shared and any(tokens[i].key in CHOICE for i in before):
                     open_ones |= {one, other}
         return [replace(claim, advised=False) if i in open_ones else claim for i, claim in enumerate(claims)]
+
+    def _resulted(self, ann: Ann) -> bool:
+        """As in "复查4.3mmol/L": a number right after a test's word is its result."""
+        return self.document.tokens[ann.start].kind == "c" and any(
+            a.start == ann.end for a in self.sentence.within(ann.end, ann.end + 6, "quantity")
+        )
 
     # -- the act word ---------------------------------------------------------------------------------------------
 
@@ -154,12 +165,17 @@ class ActReader(Framed):
             or outside
             or conditional
             or self._not_meant(ann, at, quoted=flags.chart)
-            or flags.family
+            or (flags.family and (self._beside_family(ann) or not self._recommended(at)))
             or flags.other
             or flags.general
             or self.sentence.question
         )
         return advised, negated, flags
+
+    def _beside_family(self, ann: Ann) -> bool:
+        """Tell whether a relative is named in the act's own clause: then it is the relative's wish or therapy."""
+        clause = self.document.clause
+        return any(m.kind == "family" and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
 
     def _not_meant(self, ann: Ann, at: int, *, quoted: bool) -> bool:
         """Tell whether the sentence says that the act would do harm, can be argued both ways, or quotes and rejects it.
@@ -249,6 +265,8 @@ class ActReader(Framed):
             return []
         if not targets and ann.kind in DRUG_ACTS:
             targets = self._anaphor(site)
+        if not targets and ann.kind == "recheck":
+            targets = self._same_again(ann)
         if not targets and ann.kind == "recheck" and self.measure is not None and not self.targets:
             targets = [self.measure]  # "Hemoglobin 7.8. Repeat in six hours."
         advised, negated, flags = self._status(site, ann.start, ann.end)
@@ -264,6 +282,19 @@ class ActReader(Framed):
         if not targets:
             return [self._make(site, act, None, advised, flags)] if ann.kind not in ("resume",) else []
         return [self._make(site, act, target, advised, flags) for target in targets]
+
+    def _same_again(self, ann: Ann) -> list[Ann]:
+        """As in "Give 2 g magnesium sulfate and get another level": what was given is what is measured."""
+        near = {self.document.tokens[i].key for i in range(ann.end, min(ann.end + 3, self.sentence.end))}
+        earlier = [t for t in self.targets if t.end <= ann.start]
+        if not near & LEVEL or not earlier:
+            return []
+        labs = knowledge.labs()
+        for one in earlier[-1].value.ids:
+            lab = next((lab for lab in (one, f"{one}_level", one.split("_")[0]) if lab in labs), None)
+            if lab is not None:
+                return [Ann(earlier[-1].start, earlier[-1].end, "concept", "concept", named((lab,)))]
+        return []
 
     def _acts_again(self, ann: Ann) -> bool:
         """Tell whether another act follows in the clause: then "recommend" proposes that, not a drug."""

@@ -203,6 +203,11 @@ def _names(document: Document, blocked: list[bool]) -> list[Ann]:
     anns.extend(_paired(document, blocked))
     names = _by_token(anns)
     implied = [ann for ann in _state_anns(document) if not _inside(ann, names.get(ann.start))]
+    known = {ann.start for ann in implied}
+    for ann in anns:
+        meant = implied_by(ann.value.ids)
+        if ann.start not in known and meant is not None and meant.status in ("high", "low"):
+            implied.append(Ann(ann.start, ann.end, "implied", "implied", meant))
     wide = {i: ann for ann in implied if ann.value.mention for i in range(ann.start, ann.end)}
     return [*(ann for ann in anns if not _inside(ann, wide.get(ann.start))), *implied]
 

@@ -28,6 +28,7 @@ ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
 UNSHARED = frozenset(("mass", "volume", "activity"))
 """Dimensions of doses, whose unit a number before them does not take over."""
+LATER = words("series.later")
 LABELS = words("measure.labels")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
@@ -268,6 +269,8 @@ class Binder(Carried):
         token = self.document.tokens[at]
         if token.key == "of" and at > owner_end and self.document.tokens[at - 1].key in LABELS:
             return True  # "92% on 2 L with a rate of 22"
+        if token.key in LATER:
+            return False
         if token.kind not in "wc" or token.key in CONNECTORS or token.key in ARROWS or token.key in FILLER:
             return False
         covered = any(

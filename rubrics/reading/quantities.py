@@ -163,7 +163,7 @@ def _from_before(tokens: list[Token], at: int) -> bool:
 
 
 def _is_pair(tokens: list[Token], mark: int, first: Number, second: Number) -> bool:
-    if tokens[mark].key == "over" or tokens[mark].raw == "/":
+    if tokens[mark].key == "over" or tokens[mark].raw == "/" or (tokens[mark].raw == "比" and first.worded):
         return 50 <= first.value <= 300 and 20 <= second.value <= 200 and second.value < first.value
     return False
 
@@ -301,7 +301,9 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
         and _longest(tokens, at + 1) is None
     ):
         return at + 1
-    if len(keys) >= 3 and keys[1] == "月" and keys[2].isdigit():
+    if len(keys) >= 2 and keys[1] == "月" and not (len(keys) >= 3 and keys[2].isdigit() and int(keys[2]) <= 31):
+        return at + 2  # "1月52": the month, then a number of its own
+    if len(keys) >= 3 and keys[1] == "月":
         return at + (4 if len(keys) > 3 and keys[3] in "日号" else 3)
     return None
 

@@ -44,7 +44,8 @@ class Roles:
                 k in FILLER or self._target_word(i) or self._procedure(i)
                 for i, k in zip(range(cue.end, ann.start), gap, strict=True)
             )
-            if filler:
+            named = bool(gap) and gap[-1] == "的" and self._criterion_after(ann)  # "低于ICD植入的35%标准"
+            if filler or named:
                 return self._side(cue, ann)
         for cue in self.sentence.within(ann.end, ann.end + 6, "state"):
             if (
@@ -56,6 +57,9 @@ class Roles:
                 return cue.kind
         return ""
 
+    def _criterion_after(self, ann: Ann) -> bool:
+        return any(m.kind == "criterion" and 0 <= m.start - ann.end <= 2 for m in self.scopes.mods)
+
     def _limited(self, cue: Ann) -> bool:
         """As in "over the upper limit" is a state, and a comparison where the limit follows."""
         tokens = self.document.tokens
@@ -63,9 +67,9 @@ class Roles:
         return cue.kind in ("high", "low") and opening and cue.end - cue.start >= 2
 
     def _procedure(self, index: int) -> bool:
-        """As in "不到腰穿要求的50": the bound is named by what it is needed for."""
+        """As in "不到腰穿要求的50", "低于HFrEF的40%": the bound is named by what it is needed for."""
         return any(
-            a.start <= index < a.end and a.value.kinds <= {"procedure"}
+            a.start <= index < a.end and a.value.kinds <= {"procedure", "condition", "service"}
             for a in self.sentence.anns
             if a.layer == "concept"
         )

@@ -12,6 +12,7 @@ from .moments import dated_run
 
 ARROWS = words("measure.arrows")
 WHEN = words("series.when")
+LATER = words("series.later")
 TOLD = words("series.told")
 CHOICE = words("choice")
 AGAINST = frozenset(("from", "versus", "vs", "against"))
@@ -38,6 +39,9 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
             continue
         marks = [_mark(document, sentence, out[i], out, run) for i in run]
         told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))
+        told = told or any(
+            True for _ in sentence.within(sentence.start, out[run[0]].token, "time")
+        )  # "三天内112、99、84"
         told = (told and len(run) >= 3) or _moving(document, sentence, [out[i] for i in run])
         if sum(bool(mark) for mark in marks) < len(run) - 1 and not told:
             continue
@@ -81,6 +85,8 @@ def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[
             return "now"
         if (ann.layer == "time" and _dates(document, ann)) or (ann.layer == "modifier" and ann.kind == "past"):
             found = "then"
+    if any(document.tokens[i].key in LATER for i in range(left, right)):
+        return "now"
     return found or ("then" if any(document.tokens[i].key in WHEN for i in range(left, right)) else "")
 
 

@@ -42,6 +42,7 @@ LOW_WHEN_MISSED = words("status.low_when_missed")
 OPPOSITES = {"high": "low", "low": "high"}
 PREFIXES = {"high": frozenset(("hyper",)), "low": frozenset(("hypo",))}
 DOSED_BY = words("status.dosed_by")
+DENYING = words("because.denying")
 ELIDING = words("status.eliding")
 CHOICE = words("choice")
 MOVES = frozenset(("rising", "falling", "stable"))
@@ -255,7 +256,9 @@ class StateReader:
         )
 
     def _negated_word(self, ann: Ann) -> bool:
-        """As in "not high", "不高": the word itself is denied."""
+        """As in "not high", "不高": the word itself is denied; "均无菌生长" denies nothing that it does not mean."""
+        if self.document.tokens[ann.start].raw in DENYING and ann.kind in ("negative", "undetectable"):
+            return False
         return any(
             mod.kind == "neg" and (mod.start, -mod.end) < (ann.start, -ann.end) and ann.start < mod.end
             for mod in self.scopes.mods
@@ -281,10 +284,19 @@ class StateReader:
         if self._personal(ann):
             return None
         if before:
-            return before[-1] if self._continues(before[-1], ann) else None
+            return before[-1] if self._continues(before[-1], ann) else self._just_measured(ann)
         if self.carried is not None and self._pronoun(ann):
             return self.carried
         return self._by_unit(ann)
+
+    def _just_measured(self, ann: Ann) -> Ann | None:
+        """As in "外院说血钾高，但标本溶血，复查4.3mmol/L，正常": what the number right before was of."""
+        value = next((v for v in reversed(self.values) if v.token < ann.start and v.concepts), None)
+        if value is None or self.document.clause[ann.start] - value.clause > 1:
+            return None
+        if any(True for _ in self.sentence.within(value.token, ann.start, "concept")):
+            return None
+        return Ann(value.token, value.token, "concept", "concept", named(value.concepts))
 
     def _by_unit(self, ann: Ann) -> Ann | None:
         """As in "Down to 2 L/min from 6 L/min": only the unit says what moved."""

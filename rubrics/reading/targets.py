@@ -87,6 +87,8 @@ class Targets:
         gap = [tokens[i] for i in range(ann.end, first.start)]
         if any(t.raw in "，;；:。" or (t.raw == "," and not site.chinese) for t in gap) and site.text not in ("hold",):
             return []
+        if site.chinese and any(m.kind == "neg" and ann.end <= m.start < first.start for m in self.scopes.mods):
+            return []  # "复查未见血栓"
         if site.chinese and any(a.layer == "quantity" for a in self.sentence.within(ann.end, first.start)):
             return []
         if (
