@@ -37,8 +37,7 @@ def differential(
     weights = {lab: max(calm(lab), _FLOOR) for lab in CLASSES}
     more = (ratio - MICRO) * 100
     if more > 0:
-        weights["neutrophils_pct"] += more * 88 // 100
-        weights["lymphocytes_pct"] += more * 4 // 100
+        weights["neutrophils_pct"] += more * 92 // 100
         weights["monocytes_pct"] += more * 6 // 100
     else:
         weights["neutrophils_pct"] = max(

@@ -123,6 +123,7 @@ class Law:
     least: int | None
     most: int | None
     step: int
+    steps: tuple[int, ...] = ()
 
     def stands(self, sex: str) -> bool:
         """Return whether it exists for a sex at all."""
@@ -143,6 +144,7 @@ def law(lab: str) -> Law | None:
         None if profile.least is None else micro(profile.least),
         None if profile.most is None else micro(profile.most),
         micro(profile.step) if profile.step is not None else 10 ** (6 - profile.digits),
+        tuple(micro(one) for one in profile.steps),
     )
 
 

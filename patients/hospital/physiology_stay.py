@@ -9,10 +9,12 @@ from importlib import resources
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from wardround.patients.knowledge.graph_models import LabEffect, Severity
+from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.graph_models import LabEffect
 from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
+from .life import Illness
 from .physiology_core import CONTEXT, HOUR, Shift
 
 _BEFORE_H = 72
@@ -37,29 +39,31 @@ def stay_effects() -> tuple[LabEffect, ...]:
     return TypeAdapter(_Document).validate_python(orjson.loads(data)).entries
 
 
-def stay_shifts(illness: str, severity: Severity, age: int, arrival: Instant, stream: Stream) -> tuple[Shift, ...]:
+def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream) -> tuple[Shift, ...]:
     """Return the shifts of one hospital stay.
 
     Args:
-        illness: Id of the principal illness: the cause, whose turn begins recovery.
-        severity: Of that illness.
+        illness: The principal one: the cause, whose turn begins recovery. One of the mind spares the body.
         age: In years; the young bear it better.
         arrival: At the hospital; the shifts begin three days before.
         stream: Named by the stay.
     """
     begin = arrival - _BEFORE_H * HOUR
+    profile = condition_profiles().get(illness.condition)
+    if profile is not None and profile.system == "psychiatric":
+        return ()
     bears = next((part for below, part in _BORNE if age < below), Decimal(1))
     found = []
     for effect in stay_effects():
         lot = stream.below(1001)
         if stream.below(100) >= effect.percent:
             continue
-        low, high = effect.band(severity)
+        low, high = effect.band(illness.severity)
         way = CONTEXT.divide(CONTEXT.multiply(CONTEXT.subtract(high, low), Decimal(lot)), Decimal(1000))
         found.append(
             Shift(
                 lab=effect.lab,
-                cause=illness,
+                cause=illness.id,
                 mode=effect.mode,
                 size=_borne(effect.mode, CONTEXT.add(low, way), bears),
                 begin=begin,

@@ -83,7 +83,10 @@ def flag(text: str, low: str | None, high: str | None) -> str | None:
 
 
 def in_words(rule: Law, severity: int, normal: str) -> str:
-    """Return the words of a test that is read: the normal ones below half a step, else those of the nearest step."""
-    step = (severity + MICRO // 2) // MICRO
+    """Return the words of a test that is read: of the last step reached, else the normal ones.
+
+    Steps are the profile's, or the nearest whole number.
+    """
     words = rule.profile.abnormal_text
+    step = sum(severity >= one for one in rule.steps) if rule.steps else (severity + MICRO // 2) // MICRO
     return normal if step < 1 or not words else words[min(step, len(words)) - 1]

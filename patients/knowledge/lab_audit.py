@@ -8,7 +8,7 @@ from decimal import Decimal
 from .bedside import condition_profiles, couplings, drug_profiles, lab_profiles, panels
 from .bedside_models import Baseline, LabProfile, ProfileRange
 from .graph_models import LabEffect
-from .loader import labs
+from .loader import labs, lexicon
 
 _SEXES = ("male", "female")
 _OLDEST = 110
@@ -33,6 +33,10 @@ def _profiles() -> Iterator[str]:
         foreign = [word for word in (*profile.normal_text, *profile.abnormal_text) if word not in concept.text_values]
         if foreign and concept.text_values:
             yield f"lab_profiles.json: `{lab}` reports {foreign}, words that labs.json does not have"
+        for name in profile.charted:
+            found = lexicon().resolve(name, ("lab", "vital"))
+            if found is None or found.id != lab:
+                yield f"lab_profiles.json: the chart's `{name}` is not read as `{lab}`: add it to labs.json"
         yield from _own_faults(lab, profile)
 
 
@@ -41,6 +45,10 @@ def _own_faults(lab: str, profile: LabProfile) -> Iterator[str]:
         yield f"lab_profiles.json: `{lab}` has neither baselines nor a formula"
     if profile.least is not None and profile.most is not None and profile.least >= profile.most:
         yield f"lab_profiles.json: `{lab}`: `least` is not below `most`"
+    if profile.steps and (
+        len(profile.steps) != len(profile.abnormal_text) or list(profile.steps) != sorted(profile.steps)
+    ):
+        yield f"lab_profiles.json: `{lab}`: give one rising step for each word of `abnormal_text`"
     stand = profile.stands_for
     if stand is not None:
         target = lab_profiles().get(stand.lab)

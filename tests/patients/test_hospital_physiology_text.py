@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wardround.patients.hospital.life import Pair, Person
+from wardround.patients.hospital.life import Illness, Pair, Person
 from wardround.patients.hospital.physiology import Body, Shift
 from wardround.patients.hospital.physiology_core import law
 from wardround.patients.hospital.physiology_reporting import FORMULAS
@@ -51,7 +51,8 @@ def test_limits_are_written_as_assays_do() -> None:
     ("text", "low", "high", "expected"),
     [
         ("3.4", "3.5", "5.1", "L"), ("3.5", "3.5", "5.1", None), ("5.1", "3.5", "5.1", None),
-        ("5.2", "3.5", "5.1", "H"), ("<0.01", None, "0.01", None), (">150.0", "25", "36.5", "H"), ("<10", "30", "200", "L"),
+        ("5.2", "3.5", "5.1", "H"), ("<0.01", None, "0.01", None), (">150.0", "25", "36.5", "H"),
+        ("<10", "30", "200", "L"),
         ("90", "60", None, None), ("positive", None, None, None), ("120/80", None, None, None), ("-6", "-2", "3", "L"),
     ],
 )  # fmt: skip
@@ -67,14 +68,22 @@ def person(age: int = 60) -> Person:
 
 
 def test_tests_read_as_words_go_by_steps() -> None:
-    for size, expected in (("0", "negative"), ("0.4", "negative"), ("1", "trace"), ("3", "2+"), ("9", "4+")):
+    for size, expected in (("0", "negative"), ("14", "negative"), ("15", "trace"), ("120", "2+"), ("9000", "4+")):
         ill = Body(person(), ("w", 1), [Shift("urine_protein", "d1", "add", Decimal(size), NOON, NOON)])
         assert ill.panel(["urine_protein"], NOON + DAY) == {"urine_protein": expected}
+
+    for size, expected in (("0.4", "none"), ("1", "few"), ("3", "many"), ("9", "many")):
+        ill = Body(person(), ("w", 1), [Shift("urine_bacteria", "d1", "add", Decimal(size), NOON, NOON)])
+        assert ill.panel(["urine_bacteria"], NOON + DAY) == {"urine_bacteria": expected}
+
+
+def illness(condition: str) -> Illness:
+    return Illness("d1", condition, "A00.0", "Some illness", "acute", "severe", NOON - DAY, NOON)
 
 
 def test_a_hospital_bed_tells() -> None:
     def hemoglobin(age: int, key: int) -> tuple[Decimal, Decimal]:
-        shifts = stay_shifts("d1", "severe", age, NOON, Stream("bed", key))
+        shifts = stay_shifts(illness("pneumonia"), age, NOON, Stream("bed", key))
         ill, well = Body(person(age), ("b", key), shifts), Body(person(age), ("b", key))
         now, before = ill.value("hemoglobin", NOON + DAY), well.value("hemoglobin", NOON + DAY)
         later = ill.value("hemoglobin", NOON + 200 * DAY)
@@ -87,6 +96,7 @@ def test_a_hospital_bed_tells() -> None:
     young = [hemoglobin(12, key)[0] for key in range(20)]
     assert min(old) > 2
     assert max(young) < Decimal("1.6")
+    assert stay_shifts(illness("depression"), 70, NOON, Stream("bed", 1)) == ()
     assert {one.lab for one in stay_effects()} <= set(lab_profiles())
 
 
