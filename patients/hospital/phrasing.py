@@ -266,4 +266,7 @@ def lowered(name: str) -> str:
     first = re.split(r"[ /-]", name, maxsplit=1)[0]
     if not first[:1].isupper() or any(letter.isupper() for letter in first[1:]) or len(first) == 1:
         return name
-    return name if first.removesuffix("'s") in table("proper") or "." in first[:-1] else name[0].lower() + name[1:]
+    initial = first.endswith(".") and len(first) == len("E.")
+    if initial or "." in first[:-1] or first.removesuffix("'s") in table("proper"):
+        return name
+    return name[0].lower() + name[1:]

@@ -155,9 +155,10 @@ class Composer:
         return self._part("assessment", said)
 
     def _plan(self) -> NotePart | None:
-        said = plan(self.scribe, since=self.since)
+        consult = self.kind == "consult"
+        said = plan(self.scribe, since=self.known.at if consult else self.since, narrow=consult)
         teller = self.scribe.teller("disposition")
-        said += consults(self.scribe, teller) if self.kind != "consult" else []
+        said += [] if consult else consults(self.scribe, teller)
         if self.kind == "ed":
             said += self._ed_disposition(teller)
         elif self.kind == "consult":

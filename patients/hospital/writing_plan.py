@@ -193,18 +193,21 @@ def _expected(condition: str) -> Mapping[str, str]:
 # -- plan --------------------------------------------------------------------------------------------------------------
 
 
-def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
+def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) -> list[Sentence]:
     """Return the plan by problem, in the author's form.
 
     Args:
         scribe: The author.
         since: What began after it is told as new; None: everything of this stay is.
+        narrow: Whether only what the stay is about is told, as a consultant does.
     """
     teller = scribe.teller("plan")
     known = scribe.known
     begin = known.begin if since is None else since
     said: list[Sentence] = []
     loose = known.problems[:_MOST_PROBLEMS]
+    if narrow:
+        loose = tuple(one for one in loose if one.id == known.root.principal or known.new(one))
     quiet: list[Illness] = []
     number = 0
     for illness in loose:
@@ -221,6 +224,8 @@ def plan(scribe: Scribe, *, since: Instant | None = None) -> list[Sentence]:
             said.append(teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text))
         else:
             said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
+    if narrow:
+        return said or [teller.say("plan.none", (known.root.id,))]
     said += _unplaced(scribe, teller, begin)
     if quiet:
         names = scribe.conditions(quiet)
@@ -272,10 +277,11 @@ def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) ->
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
     mine = [one for one in known.active() if one.indication == illness.id]
-    inside = [one for one in mine if one.kind == "inpatient" and not _supportive(one)]
-    fresh = [one for one in inside if one.start >= begin]
-    kept = [one for one in inside if one.start < begin]
-    home = [one for one in mine if one.kind != "inpatient" and (one.start < known.begin or known.root.kind == "clinic")]
+    mine = [one for one in mine if not _supportive(one)]
+    visit = known.root.kind == "clinic"
+    fresh = [one for one in mine if one.start >= begin and (visit or one.kind == "inpatient")]
+    kept = [one for one in mine if one.start < begin and one.kind == "inpatient"]
+    home = [one for one in mine if one.start < known.begin and one.kind != "inpatient"]
     said = [
         _orders(scribe, teller, "plan.start", fresh),
         _orders(scribe, teller, "plan.continue", kept),
