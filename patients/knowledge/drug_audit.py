@@ -26,10 +26,9 @@ UNTIMED = frozenset({"continuous", "as needed"})
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 _ABBREVIATIONS = frozenset(
-    (
-        "Child Pugh DNA HIV INR QT QTc TIA TSH dL eGFR kg mEq mL mg min mmHg mmol mIU ng mOsm ABC AB BC ms mol drug"
-    ).split()
-)
+    {"ABC", "AB", "BC", "Child", "Pugh", "DNA", "HIV", "INR", "QT", "QTc", "TIA", "TSH", "dL", "eGFR", "kg", "mEq",
+     "mIU", "mL", "mOsm", "mg", "min", "mmHg", "mmol", "mol", "ms", "ng", "drug"}
+)  # fmt: skip
 """Latin words that Chinese clinicians write as they are."""
 
 
