@@ -223,7 +223,7 @@ def capital(text: str) -> str:
     """Return text with a capital first letter; units and names that need their small letter keep it."""
     if not text or not text[0].islower():
         return text
-    first = text.split(" ", 1)[0]
+    first = re.split(r"[ -]", text, maxsplit=1)[0]
     if any(letter.isupper() for letter in first) or first in table("small"):
         return text
     return text[0].upper() + text[1:]

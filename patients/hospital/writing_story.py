@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
+from wardround.patients.knowledge.bedside import condition_profiles, relations
 from wardround.patients.times import DAY
 
 from .life import Illness, Sign, Stay
@@ -52,16 +54,38 @@ def chief_complaint(scribe: Scribe) -> list[Sentence]:
 
 
 def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[str, tuple[str, ...]]:
-    """Return " with a history of …" and the illnesses that it names."""
+    """Return " with a history of …" and the illnesses that it names: those that bear on the case, in all of a note."""
     known = scribe.known
     chronic = [one for one in known.past if one.acuity == "chronic" and not known.over(one)]
     chronic = [one for one in chronic if one.condition != _principal_condition(known)]
     if not chronic:
         nothing = not known.past
         return (teller.words("hpi.nohistory"), ("person",)) if nothing else ("", ())
-    kept = teller.some(chronic, 1 if len(chronic) == 1 else 2, most)
+    ranked = sorted(chronic, key=lambda one: (-_bearing(known, one), one.onset, one.id))
+    count = 2 + scribe.teller("background").stream.below(most - 1)
+    kept = ranked[: min(count, most)]
     text = teller.words("hpi.history", conditions=scribe.conditions(kept))
     return opened(text), tuple(one.id for one in kept)
+
+
+def _bearing(known: Known, one: Illness) -> int:
+    """Return how much an old illness has to do with what is known of the case: related 2, of one organ system 1."""
+    case = known.principal
+    if case is None:
+        return 2 if any(owner == one.id for sign in known.signs if sign.present for owner, _ in sign.owners) else 0
+    if (one.condition, case.condition) in _related():
+        return 2
+    profiles = condition_profiles()
+    if one.condition not in profiles or case.condition not in profiles:
+        return 0
+    return int(profiles[one.condition].system == profiles[case.condition].system)
+
+
+@cache
+def _related() -> frozenset[tuple[str, str]]:
+    """Return the pairs of conditions that bear on each other."""
+    told = [(one.one, one.other) for one in relations() if one.kind != "excludes"]
+    return frozenset(told + [(other, one) for one, other in told])
 
 
 def _principal_condition(known: Known) -> str:
