@@ -6,6 +6,7 @@ the store's bytes do not depend on the number of workers.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -156,7 +157,11 @@ def _made(seed: int, indexes: range, flaws: str, workers: int) -> Iterator[Built
     """Yield the patients in the order of their indexes."""
     if workers <= 1:
         maker = Maker(seed, flaws)
-        yield from map(maker.make, indexes)
+        gc.freeze()  # the knowledge stays: there is no need to look through it again and again
+        try:
+            yield from map(maker.make, indexes)
+        finally:
+            gc.unfreeze()
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _start, (seed, flaws)) as pool:
@@ -183,6 +188,7 @@ _MAKER: list[Maker] = []
 
 def _start(seed: int, flaws: str) -> None:
     _MAKER[:] = [Maker(seed, flaws)]
+    gc.freeze()
 
 
 def _chunk(indexes: Sequence[int]) -> list[Built]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -20,6 +20,9 @@ from .provenance import Trace
 from .record import Record
 
 LICENCE = "CC0-1.0"
+
+moment = lru_cache(maxsize=1 << 13)(instant_text)
+"""`instant_text`, remembered: what is drawn together shares its times."""
 
 
 @cache
@@ -105,20 +108,18 @@ class Made(NamedTuple):
     encounter: str | None
     number: str | None = None
     """Stands in for the number in a template; None where there is no number."""
-    plain: bool = True
-    """Whether its values may fill slots."""
     refers: Instant = ALWAYS
     """When what it refers to was known: before that a resource has another form, which no template makes."""
 
 
 def place(desk: Desk, shelf: Shelf, sheaf: Sheaf, made: Made) -> None:
     """Add a resource: to the sheaf where a template of its shape is ready, else the long way."""
-    if desk.swift and made.plain and made.refers <= made.known:
+    if desk.swift and made.refers <= made.known:
         template = shelf.ready.get(made.shape)
         if template is not None:
             slots = (
                 *(b"" if value is None else value.encode() for value in made.values),
-                instant_text(made.known).encode(),
+                moment(made.known).encode(),
             )
             sheaf.rows.append((template, made.known, made.dated, made.encounter, len(sheaf.rows), slots))
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wardround.patients.building import dosage_element, time_text
+from wardround.patients.building import dosage_element
 from wardround.patients.errors import DataError
 from wardround.patients.importers._templates import Shelf, Values
 from wardround.patients.knowledge import drugs, findings
@@ -10,7 +10,7 @@ from wardround.patients.resource import Resource
 from wardround.patients.slotted import Sheaf
 from wardround.patients.times import Instant
 
-from .charting_desk import Desk, Made, chart_words, place
+from .charting_desk import Desk, Made, chart_words, moment, place
 from .life import GivenDose, Prescription
 
 
@@ -63,7 +63,7 @@ def _dose(desk: Desk, dose: GivenDose, order: Prescription, sheaf: Sheaf) -> Non
         desk.name(dose.id),
         desk.life.patient_id,
         desk.stay(dose.encounter),
-        time_text(dose.at),
+        moment(dose.at),
         desk.name(order.id),
     )
     refers = max(order.known_at, desk.begun(dose.encounter))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
@@ -14,17 +15,22 @@ from wardround.patients.knowledge.bedside import lab_profiles, organism_profiles
 from wardround.patients.resource import Resource, known_value, tag_derived
 from wardround.patients.slotted import Sheaf
 
-from .charting_desk import Desk, Made, chart_words, place
+from .charting_desk import Desk, Made, chart_words, moment, place
 from .life import Culture, CultureStage, Result
 
 _CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
 _INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
 _LOINC = "http://loinc.org"
+_WHOLE = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 _MARKS = ("<=", ">=", "<", ">")
 _PRESSURE = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
 
 _RESULTS = Shelf("Observation", ("key", "whole", "whole", "time", "number", "time", "time"), dated=3, encounter=2)
-"""Slots: id, patient, encounter, when taken, value, when filed, when known."""
+"""Slots: id, patient, encounter, when taken, value (empty for words, which are part of the shape), filed, known."""
+_PRESSURES = Shelf(
+    "Observation", ("key", "whole", "whole", "time", "whole", "whole", "time", "time"), dated=3, encounter=2
+)
+"""Slots: id, patient, encounter, when taken, both pressures, filed, known."""
 
 
 class _Kind(NamedTuple):
@@ -61,24 +67,28 @@ def chart_measured(desk: Desk) -> None:
 
 def _result(desk: Desk, result: Result, sheaf: Sheaf) -> None:
     kind, name, encounter = _kind(result.lab), desk.name(result.id), desk.stay(result.encounter)
-    flag = _flag(result, kind)
-    filed = None if kind.category == "vital-signs" and result.known_at == result.at else time_text(result.known_at)
-    shape = (result.lab, result.name, result.low, result.high, flag, encounter is None, filed is None)
+    flag = _flag(result.text.strip(), result.low, result.high, kind.abnormal)
+    filed = None if kind.category == "vital-signs" and result.known_at == result.at else moment(result.known_at)
+    ends = tuple(result.text.split("/"))
+    pressure = len(ends) == 2 and all(_WHOLE.fullmatch(end) for end in ends)
+    plain = not pressure and plain_number(result.text)
+    words = None if pressure or plain else result.text
+    shape = (result.lab, result.name, result.low, result.high, flag, words, encounter is None, filed is None)
 
     def make(values: Values) -> Resource:
         return _observation(result, kind, flag, values)
 
-    plain = plain_number(result.text)
+    said: tuple[str | None, ...] = ends if pressure else (result.text,) if plain else (None,)
+    values = (name, desk.life.patient_id, encounter, moment(result.at), *said, filed)
     number = stand_in_number(result.low, result.high, flag) if plain else None
-    values = (name, desk.life.patient_id, encounter, time_text(result.at), result.text, filed)
-    made = Made(shape, make, values, result.known_at, result.at, encounter, number, plain, desk.begun(result.encounter))
-    place(desk, _RESULTS, sheaf, made)
+    refers = desk.begun(result.encounter)
+    made = Made(shape, make, values, result.known_at, result.at, encounter, number, refers=refers)
+    place(desk, _PRESSURES if pressure else _RESULTS, sheaf, made)
     desk.trace("Observation", name, (result.id, *result.causes))
 
 
 def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) -> Resource:
-    identity, patient, encounter, taken, text, filed = values
-    assert text is not None
+    identity, patient, encounter, taken, *said, filed = values
     out: Resource = {
         "resourceType": "Observation",
         "id": identity,
@@ -92,14 +102,13 @@ def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) 
     out["effectiveDateTime"] = taken
     if filed is not None:
         out["issued"] = filed
-    parts = text.split("/")
-    if len(parts) == 2 and all(part.isdigit() for part in parts):
+    if len(said) == 2:
         out["component"] = [
-            {"code": concept(words, _LOINC, code), "valueQuantity": quantity(part, kind.unit, kind.ucum)}
-            for (words, code), part in zip(_PRESSURE, parts, strict=True)
+            {"code": concept(words, _LOINC, code), "valueQuantity": quantity(end or "", kind.unit, kind.ucum)}
+            for (words, code), end in zip(_PRESSURE, said, strict=True)
         ]
         return out
-    out.update(value_elements(text, kind.unit, kind.ucum))
+    out.update(value_elements(said[0] or result.text, kind.unit, kind.ucum))
     band = {
         end: quantity(bound, kind.unit, kind.ucum)
         for end, bound in (("low", result.low), ("high", result.high))
@@ -112,19 +121,17 @@ def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) 
     return out
 
 
-def _flag(result: Result, kind: _Kind) -> str | None:
+@lru_cache(maxsize=1 << 13)
+def _flag(text: str, lowest: str | None, highest: str | None, abnormal: frozenset[str]) -> str | None:
     """Return H or L for a number outside its range, A for words that are abnormal, else None."""
-    text = result.text.strip()
     mark = next((mark for mark in _MARKS if text.startswith(mark)), "")
     figure = text[len(mark) :].strip()
     if not plain_number(figure):
-        return "A" if text in kind.abnormal else None
+        return "A" if text in abnormal else None
     number = Decimal(figure)
-    if result.high is not None and (
-        number > Decimal(result.high) or (mark[:1] == ">" and number >= Decimal(result.high))
-    ):
+    if highest is not None and (number > Decimal(highest) or (mark[:1] == ">" and number >= Decimal(highest))):
         return "H"
-    if result.low is not None and (number < Decimal(result.low) or (mark[:1] == "<" and number <= Decimal(result.low))):
+    if lowest is not None and (number < Decimal(lowest) or (mark[:1] == "<" and number <= Decimal(lowest))):
         return "L"
     return None
 

@@ -134,7 +134,8 @@ def _join(path: Path, release: str, workers: int) -> None:
     """Write all splits of a release into one store."""
     found = _release(release)
     source = {"source": "wardround hospital", "release": release, "seed": found["seed"], "splits": found["splits"]}
-    from .building import LICENCE, TYPES  # not needed to open what is built
+    from .building import TYPES  # not needed to open what is built
+    from .charting import LICENCE
 
     with StoreWriter(path, LICENCE, source, TYPES, validate=False) as writer:
         for split in found["splits"]:
