@@ -17,11 +17,10 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
-from wardround.patients import ChartStore
+from wardround.patients import ChartStore, measurements
 from wardround.patients.hospital.living import make_life
 from wardround.patients.knowledge import labs
+from wardround.patients.times import NEVER
 
 COMMONEST = 40
 SHARE_WANTED = Decimal("0.95")
@@ -64,11 +63,11 @@ def demo_values(folder: Path) -> dict[str, list[Decimal]]:
             lab = known.get(int(row["itemid"]))
             if lab is not None and row["hadm_id"] and row["valuenum"]:
                 value = Decimal(row["valuenum"])
-                found.setdefault(lab, []).append(value - row_potassium(lab))
+                found.setdefault(lab, []).append(value - added_potassium(lab))
     return {lab: sorted(values) for lab, values in found.items()}
 
 
-def row_potassium(lab: str) -> Decimal:
+def added_potassium(lab: str) -> Decimal:
     """Return what the demo's anion gap holds beyond ours: its hospital adds potassium, about 4 meq/L."""
     return Decimal(4) if lab == "anion_gap" else Decimal(0)
 
@@ -94,23 +93,20 @@ def lived_values(count: int, seed: int) -> Iterator[tuple[str, Decimal]]:
 
 def stored_values(path: Path) -> Iterator[tuple[str, Decimal]]:
     """Yield (lab, value) of the hospital stays of a store's charts."""
-    codes = {code: lab.id for lab in labs().values() for code in lab.loinc}
     with ChartStore.open(path) as store:
         for patient in store.patients():
-            wards = set()
-            found = []
-            for body in store.chart(patient).resources():
-                resource = orjson.loads(body)
-                if resource["resourceType"] == "Encounter" and resource["class"]["code"] in ("IMP", "ACUTE"):
-                    wards.add(f"Encounter/{resource['id']}")
-                elif resource["resourceType"] == "Observation" and "valueQuantity" in resource:
-                    found.append(resource)
-            for resource in found:
-                if resource.get("encounter", {}).get("reference") in wards:
-                    for coding in resource["code"].get("coding", ()):
-                        if coding.get("code") in codes:
-                            yield codes[coding["code"]], Decimal(str(resource["valueQuantity"]["value"]))
-                            break
+            snapshot = store.chart(patient).at(NEVER - 1)
+            wards = {
+                f"Encounter/{stay['id']}"
+                for stay in snapshot.resources("Encounter")
+                if stay["class"]["code"] in ("IMP", "ACUTE") or "partOf" in stay
+            }
+            for observation in snapshot.resources("Observation"):
+                if observation.get("encounter", {}).get("reference") in wards:
+                    for measured in measurements(observation):
+                        value = measured.value if measured.value is not None else measured.bound
+                        if value is not None:
+                            yield measured.concept, value
 
 
 def compare(generated: Iterable[tuple[str, Decimal]], demo: Mapping[str, Sequence[Decimal]]) -> list[Row]:
@@ -125,13 +121,10 @@ def compare(generated: Iterable[tuple[str, Decimal]], demo: Mapping[str, Sequenc
             continue
         low, high = place(theirs, 5), place(theirs, 995)
         inside = sum(low <= value <= high for value in mine)
-        rows.append(
-            Row(
-                lab, len(mine), place(mine, 5), place(mine, 500), place(mine, 995),
-                len(theirs), low, place(theirs, 250), place(theirs, 500), place(theirs, 750), high,
-                Decimal(inside) / len(mine),
-            )  # fmt: skip
-        )
+        ours_places = (place(mine, 5), place(mine, 500), place(mine, 995))
+        quartiles = (place(theirs, 250), place(theirs, 500), place(theirs, 750))
+        share = Decimal(inside) / len(mine)
+        rows.append(Row(lab, len(mine), *ours_places, len(theirs), low, *quartiles, high, share))
         if len(rows) == COMMONEST:
             break
     return rows
@@ -155,13 +148,7 @@ def table(rows: Sequence[Row], source: str) -> str:
         "| lab | n | 0.5 % | median | 99.5 % | demo n | demo 0.5–99.5 % | demo quartiles | inside | fits |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
     ]
-    for row in rows:
-        lines.append(
-            f"| {row.lab} | {row.ours} | {_plain(row.ours_low)} | {_plain(row.ours_median)} | {_plain(row.ours_high)} | "
-            f"{row.theirs} | {_plain(row.low)}–{_plain(row.high)} | "
-            f"{_plain(row.first)}–{_plain(row.median)}–{_plain(row.third)} | "
-            f"{row.inside * 100:.1f} % | {'yes' if row.fits else 'no'} |"
-        )
+    lines += [_row(row) for row in rows]
     lines += [
         "",
         "Demo figures are aggregates of the MIMIC-IV Clinical Database Demo 2.2 (Johnson et al., PhysioNet), made "
@@ -169,6 +156,22 @@ def table(rows: Sequence[Row], source: str) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _row(row: Row) -> str:
+    cells = [
+        row.lab,
+        str(row.ours),
+        _plain(row.ours_low),
+        _plain(row.ours_median),
+        _plain(row.ours_high),
+        str(row.theirs),
+        f"{_plain(row.low)}–{_plain(row.high)}",
+        f"{_plain(row.first)}–{_plain(row.median)}–{_plain(row.third)}",
+        f"{row.inside * 100:.1f} %",
+        "yes" if row.fits else "no",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def _plain(value: Decimal) -> str:
