@@ -177,6 +177,8 @@ class ProcedureOrder(_Frozen):
     severity: tuple[Severity, ...] = ()
     hours: tuple[int, int] = (2, 48)
     outcome: Phrases = Phrases()
+    effects: tuple[LabEffect, ...] = ()
+    """What it does to labs and vital signs (oxygen raises the saturation); it wanes as the illness does."""
 
 
 class ConditionProfile(_Sourced):
