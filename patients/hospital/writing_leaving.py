@@ -107,8 +107,8 @@ def discharge_plan(scribe: Scribe) -> list[Sentence]:
     lines = []
     for plan in scribe.known.plans:
         for item in plan.items:
-            if item.kind in _LATER or item.kind in ("warning", "teaching"):
-                continue  # the first go to the follow-up, the others to the patient
+            if item.kind in _LATER or item.kind in ("warning", "teaching", "drug_change"):
+                continue  # told in the follow-up, to the patient, and with the orders
             text = capital(item.text.en.rstrip("."))
             key = "plan.item" if item.due is None else "plan.item.due"
             date = scribe.date(item.due) if item.due is not None else ""

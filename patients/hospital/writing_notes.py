@@ -13,7 +13,7 @@ from .writing_exam import examination, later_examination, review
 from .writing_history import allergies, demographics, family, medications, past_medical, past_surgical, social
 from .writing_leaving import condition_at_discharge, discharge_medications, discharge_plan, followup, instructions
 from .writing_plan import assessment, consulted_service, consults, diagnoses, plan
-from .writing_results import laboratory, study_lines, vital_signs
+from .writing_results import laboratory, pathology, study_lines, vital_signs
 from .writing_story import background, chief_complaint, opened, present_illness, visit
 from .writing_style import Style
 from .writing_view import HOUR
@@ -146,9 +146,8 @@ class Composer:
         return self.since if self.since is not None and self.kind == "progress" else self.known.begin - 6 * HOUR
 
     def _pathology(self) -> NotePart | None:
-        if any("biopsy" in one.title.lower() for one in self.known.life.treated):
-            return None
-        return self._part("pathology", [self.scribe.teller("pathology").say("pathology.none", (self.known.root.id,))])
+        said = pathology(self.scribe)
+        return self._part("pathology", said, lines=True)
 
     def _assessment(self) -> NotePart | None:
         said = assessment(self.scribe, day=self.day, visit=self.kind == "clinic")

@@ -322,6 +322,19 @@ def study_lines(scribe: Scribe, since: Instant, *, imaging: bool) -> list[Senten
     return said
 
 
-def admission_since(known: Known) -> Instant:
-    """Return from when results belong to the beginning of a stay."""
-    return known.begin - 12 * HOUR
+def pathology(scribe: Scribe) -> list[Sentence]:
+    """Return what tissue of this stay showed, or that none was sent."""
+    teller = scribe.teller("pathology")
+    known = scribe.known
+    said = []
+    for one in known.life.treated:
+        if (
+            _TISSUE not in one.procedure
+            or one.at < known.begin
+            or one.outcome is None
+            or (one.end or one.at) > known.at
+        ):
+            continue
+        words = {"procedure": lowered(one.title), "date": scribe.date(one.at), "outcome": lowered(one.outcome.en)}
+        said.append(teller.line("pathology.line", (one.id,), **words))
+    return said or [teller.say("pathology.none", (known.root.id,))]

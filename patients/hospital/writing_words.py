@@ -114,8 +114,14 @@ class Scribe:
             "pt_history": pt,
             "a_person": article(person),
             "A_person": capital(article(person)),
-            "short_person": f"{age}{' ' if ' ' in age else ''}{'M' if male else 'F'}",
+            "short_person": f"{age}{self._short_unit(age)}{'M' if male else 'F'}",
         }
+
+    def _short_unit(self, age: str) -> str:
+        """Return what stands between age and sex: "67M", but "6 y/o M", which no one reads as months."""
+        if " " in age:
+            return " "
+        return " y/o " if self.child else ""
 
     @cached_property
     def informant(self) -> str | None:
@@ -206,8 +212,9 @@ class Scribe:
     def drug(self, one: Prescription) -> str:
         """Return the name of a drug within a sentence: as charted, an ingredient in small letters."""
         concept = knowledge.drugs().get(one.drug)
-        same = concept is not None and one.name.lower().startswith(concept.name.en.lower())
-        return lowered(one.name) if same else one.name
+        if concept is None or not one.name.lower().startswith(concept.name.en.lower().split(" ")[0]):
+            return one.name
+        return " ".join(word if word.isupper() else word.lower() for word in one.name.split(" "))
 
     def orders(self, found: Iterable[Prescription]) -> str:
         """Return several orders joined."""
@@ -311,11 +318,13 @@ def _sided(text: str, side: str | None) -> str:
     words = text.split(" ")
     if side is None or side in words or "bilateral" in text:
         return text
+    limbs = table("limbs")
     if "unilateral" in words:
-        return text.replace("unilateral", side)
+        following = words[words.index("unilateral") + 1 :][:1]
+        return text.replace("unilateral", side if following and following[0] in limbs else f"{side}-sided")
     if "one" in words:
         return text.replace("one ", f"the {side} ", 1)
-    limbs = table("limbs")
+    words = [word for word in words if word != "one-sided"]
     for place, word in enumerate(words):
         if word.strip(",;") in limbs:
             if place and words[place - 1] in table("limb_words"):

@@ -274,3 +274,15 @@ def test_the_dead_are_not_sent_home(written: list[tuple[Life, Record]]) -> None:
         assert last.kind == "discharge"
         assert not {"discharge-instructions", "followup", "discharge-medications"} & {part.slug for part in last.parts}
     assert seen
+
+
+@pytest.mark.external
+def test_three_hundred_lives_hold_all_of_it() -> None:
+    """The measures above over many more lives: wording, grounding, likeness."""
+    written = []
+    for index in range(320):
+        life = make_life(23, index)
+        record = write_record(life)
+        assert lint.wording_faults(life, record) + lint.grounding_faults(life, record) == []
+        written.append((life, record))
+    assert max(mean for mean, _ in lint.likeness(written).values()) <= MOST_ALIKE
