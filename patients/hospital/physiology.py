@@ -66,7 +66,7 @@ class Body:
         self._moment: Moment | None = None
         self._texts: dict[str, str | None] = {}
         self._values: dict[str, int | None] = {}
-        self._names: dict[str, str] = {}
+        self._short: dict[str, bool] = {}
         for one in shifts:
             self.add(one)
 
@@ -227,7 +227,11 @@ class Body:
         return words[0] if len(words) == 1 else Stream(*self._key, "word", rule.profile.id).choice(words)
 
     def name(self, lab: str, where: str = "") -> str:
-        """Return how one hospital (`where`, "" for this one) charts a lab: always the same name for one patient.
+        """Return how one hospital charts a lab: one way of naming for everything of a patient.
+
+        Args:
+            lab: Lab id.
+            where: The hospital, "" for this one; another one may write the other names.
 
         Raises:
             DataError: The lab has no profile.
@@ -235,13 +239,10 @@ class Body:
         rule = law(lab)
         if rule is None:
             raise DataError(f"`{lab}` has no entry in lab_profiles.json: add one")
-        known = self._names.get(f"{where}\x1f{lab}")
-        if known is None:
-            names = rule.profile.charted
-            first = not where and not Stream(*self._key, "name", lab).chance(1, 4)
-            known = names[0] if first or len(names) == 1 else Stream(*self._key, "name", where, lab).choice(names[1:])
-            self._names[f"{where}\x1f{lab}"] = known
-        return known
+        if where not in self._short:
+            self._short[where] = Stream(*self._key, "names", where).chance(1, 2 if where else 6)
+        names = rule.profile.charted
+        return names[1] if self._short[where] and len(names) > 1 else names[0]
 
     def band(self, lab: str, at: Instant) -> tuple[str | None, str | None]:
         """Return the reference range as reported, by sex and age; None for an open end."""

@@ -60,11 +60,11 @@ def _result(making: Making, lab: str, text: str, at: Instant, encounter: str | N
     delay = between(making.stream("delay", panel, profile.minutes[0]), *profile.minutes) if profile.minutes[1] else 0
     result = Result(
         id=making.new("v" if vital else "l"), lab=lab, text=text, at=at, known_at=at + delay * MINUTE,
-        encounter=encounter, panel=panel, low=low, high=high, name=profile.charted[0],
+        encounter=encounter, panel=panel, low=low, high=high, name=making.body.name(lab),
         causes=making.body.causes(lab, at),
     )  # fmt: skip
     for name, value in numbers(lab, text):
-        making.readings.setdefault(name, []).append(Reading(result.known_at, value))
+        making.learn(name, Reading(result.known_at, value))
     return result
 
 

@@ -189,11 +189,12 @@ def test_weight_and_height_are_the_persons() -> None:
 
 
 def test_names_hold_for_one_patient() -> None:
-    names = {body(key=key).name("potassium") for key in range(40)}
-    assert names == set(lab_profiles()["potassium"].charted)
-    one = body()
-    assert one.name("potassium") == body().name("potassium")
-    assert one.name("potassium", "outside") in lab_profiles()["potassium"].charted
+    salts, cells = lab_profiles()["potassium"].charted[:2], lab_profiles()["hemoglobin"].charted[:2]
+    names = {(body(key=key).name("potassium"), body(key=key).name("hemoglobin")) for key in range(40)}
+    assert names == {(salts[0], cells[0]), (salts[1], cells[1])}
+    assert {body(key=key).name("potassium", "outside") for key in range(40)} == set(salts)
+    with pytest.raises(DataError, match="unheard_of"):
+        body().name("unheard_of")
 
 
 def test_panels_hold_each_lab_once() -> None:
