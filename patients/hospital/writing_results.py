@@ -12,7 +12,7 @@ from .life import Culture, Result, Study
 from .phrasing import Teller, capital, lowered, table
 from .record import Sentence
 from .reports import impression_words
-from .writing_view import HOUR, Known, abnormal, flag, moment, number
+from .writing_view import abnormal, flag, moment, number
 from .writing_words import Scribe, unit_of
 
 VITALS = ("temperature", "blood_pressure", "heart_rate", "respiratory_rate", "spo2")
@@ -329,7 +329,7 @@ def pathology(scribe: Scribe) -> list[Sentence]:
     said = []
     for one in known.life.treated:
         if (
-            _TISSUE not in one.procedure
+            one.procedure not in table("tissue_procedures")
             or one.at < known.begin
             or one.outcome is None
             or (one.end or one.at) > known.at
