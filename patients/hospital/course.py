@@ -9,6 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
+from .diagnosing import move_body
 from .generation import rules
 from .life import Illness, Pair, Prescription, Result, Sign, Treated
 from .making import HOUR, MINUTE, at_clock, between
@@ -143,10 +144,11 @@ def _operate(course: Course, illness: Illness) -> None:
         place = stream.below(1000)
         phrases = order.outcome
         outcome = Pair(phrases.en[place % len(phrases.en)], phrases.zh[place % len(phrases.zh)]) if phrases.en else None
-        title = plain_name(order.procedure)
+        title = rules().titles.get(f"{illness.condition}/{order.procedure}") or plain_name(order.procedure)
         done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
                        at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
         making.treated.append(done)
+        move_body(making, illness, order.effects, at, episode=True, flare=done.id)
         tell(
             making,
             done.at,

@@ -11,6 +11,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, lab_profile
 from wardround.patients.knowledge.graph_models import Code, ConditionProfile, LabEffect, Relation, Severity
 from wardround.patients.times import Instant
 
+from .generation import rules
 from .life import Illness
 from .making import HOUR, Making, weighted, within
 from .physiology import Shift
@@ -43,7 +44,11 @@ def fall_ill(
     identity = making.new("d")
     drawn = weighted(making.stream("severity", identity), list(profile.severity.items()))
     severity = severity or drawn
-    code = code_of(making, profile, severity, identity, known_at)
+    told = severity
+    if condition in rules().code_by_parent:
+        parents = [one for one in making.ill(known_at) if one.condition in profile.episode_of]
+        told = parents[0].severity if parents else severity
+    code = code_of(making, profile, told, identity, known_at)
     illness = Illness(
         id=identity, condition=condition, code=code.code, title=code.title, acuity=profile.acuity, severity=severity,
         onset=onset, known_at=known_at, encounter=encounter, problem_list=problem_list, cause=cause,
@@ -65,6 +70,8 @@ def move_body(
         if passing != episode and not (episode and not flare):
             continue
         stream = making.stream("effect", illness.id, effect.lab, number, flare)
+        if any(rule.condition == illness.condition and effect.lab in rule.leaves for rule in rules().from_body):
+            continue
         if stream.below(100) >= effect.percent or effect.lab not in lab_profiles():
             continue
         size = within(stream, *effect.band(illness.severity))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients.knowledge.graph_models import ConditionProfile, Treatment
+from wardround.patients.knowledge.graph_models import ConditionProfile, LabEffect, Severity, Treatment
 
 from .life import Pair
 
@@ -100,7 +100,10 @@ class FromBody(_Frozen):
     """A condition that follows from the person's build."""
 
     condition: str
+    severity: Severity
     bmi_at_least: Decimal
+    leaves: tuple[str, ...] = ()
+    """Labs and vital signs that the build itself decides, whatever the condition's effects say."""
 
 
 class AllergyRule(_Frozen):
@@ -218,6 +221,18 @@ class Rules(_Frozen):
     supportive: tuple[Treatment, ...]
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
+    dying: tuple[LabEffect, ...]
+    """What the last days of a fatal illness do."""
+    dying_icu_percent: int
+    dying_days: tuple[int, int]
+    code_by_parent: tuple[str, ...]
+    """Episodes whose code tells the severity of what they are an episode of."""
+    titles: dict[str, str]
+    """"condition/procedure" → what the procedure is called there."""
+    short_drugs: tuple[str, ...]
+    """Drugs and classes that are taken for complaints, not for an illness."""
+    short_days: tuple[int, int]
+    """How long what is taken as needed for an acute illness stays ordered at home."""
     until_better: tuple[str, ...]
     """Drugs and classes that end once the illness has turned."""
     continuous: tuple[str, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.knowledge.graph_models import ConditionProfile
+from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
 from wardround.patients.times import DAY, Instant, parse_instant
 
 from .diagnosing import excluded, fall_ill, fits, relations_from
-from .generation import AgeBand, band_of, commonness, rules
+from .generation import AgeBand, FromBody, band_of, commonness, rules
 from .life import Illness
 from .making import HOUR, Making, between, weighted
 
@@ -51,14 +51,25 @@ def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequen
 
 
 def _from_body(making: Making, end: Instant) -> list[str]:
-    person = making.person
-    bmi = person.weight_kg * 10000 / (person.height_cm * person.height_cm)
     profiles = condition_profiles()
-    return [
+    found = [
         rule.condition
         for rule in rules().from_body
-        if bmi >= rule.bmi_at_least and rule.condition in profiles and fits(making, profiles[rule.condition], end, ())
+        if _built(making, rule) and fits(making, profiles[rule.condition], end, ())
     ]
+    return list(dict.fromkeys(found))
+
+
+def _build_severity(making: Making, condition: str) -> Severity | None:
+    """Return the severity that the person's build gives a condition; None: it gives none."""
+    fitting = [rule for rule in rules().from_body if rule.condition == condition and _built(making, rule)]
+    return fitting[-1].severity if fitting else None
+
+
+def _built(making: Making, rule: FromBody) -> bool:
+    person = making.person
+    bmi = person.weight_kg * 10000 / (person.height_cm * person.height_cm)
+    return rule.condition in condition_profiles() and bmi >= rule.bmi_at_least
 
 
 def _weight(making: Making, profile: ConditionProfile, at: Instant) -> int:
@@ -135,6 +146,7 @@ def _begin_one(
     onset = min(onset, known - between(stream, 1, 20) * DAY)
     begun[condition] = fall_ill(
         making, condition, onset=onset, known_at=known, problem_list=True,
+        severity=_build_severity(making, condition),
         cause=begun[parent].id if parent is not None else None,
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -182,6 +183,10 @@ class Making:
         return [
             order for order in self.orders.values() if order.start <= at and (order.stop is None or order.stop > at)
         ]
+
+    def learn(self, lab: str, reading: Reading) -> None:
+        """Remember a value, in order of when it became known."""
+        insort(self.readings.setdefault(lab, []), reading, key=lambda one: one.known_at)
 
     def known(self, lab: str, at: Instant, back: Instant = 400 * DAY) -> Decimal | None:
         """Return the latest value known at an instant, no older than `back`; None: there is none."""

@@ -14,7 +14,7 @@ from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
 from .life import Illness, Pair, Prescription
-from .making import HOUR, Making, within
+from .making import HOUR, Making, between, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
 
@@ -147,6 +147,8 @@ class Desk:
             course = DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
             had = at - min((order.start for order in given if order.indication == illness.id), default=at)
             stop = at + max(2 * DAY, course - had // DAY * DAY)
+        elif kind != "inpatient" and illness.acuity == "acute" and is_a(choice.drug, rules().short_drugs):
+            stop = at + DAY * between(stream, *rules().short_days)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
 

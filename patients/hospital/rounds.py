@@ -20,6 +20,7 @@ from .telling import tell
 from .workup import draw
 
 _MOST_VITALS = 60
+_NOT_DRAWN = frozenset({"vitals", "admission_vitals"})
 
 
 def days(course: Course) -> None:
@@ -27,6 +28,7 @@ def days(course: Course) -> None:
     making = course.making
     if course.icu is not None and course.admitted + HOUR <= course.icu_from < at_clock(course.admitted + DAY, 5, 30):
         enter_icu(course)
+    _closely(course)
     _vitals(course, course.admitted + 3 * HOUR, at_clock(course.admitted, 23, 59))
     morning = at_clock(course.admitted + DAY, 5, 30)
     number = 0
@@ -44,12 +46,29 @@ def days(course: Course) -> None:
         morning += DAY
 
 
+def _closely(course: Course) -> None:
+    """Repeat in the first day and a half what is watched from hour to hour, every four hours at most."""
+    repeats = [
+        (panel, hours)
+        for one in course.acute
+        for panel, hours in course.profile(one).workup.repeat_hours.items()
+        if hours <= 12 and panel not in _NOT_DRAWN
+    ]
+    for number in range(1, 9):
+        at = course.arrival + (1 + number * 4) * HOUR
+        at += between(course.making.stream("closely", course.ward, number), 0, 25) * MINUTE
+        due = [panel for panel, hours in repeats if number * 4 % max(4, (hours + 3) // 4 * 4) == 0]
+        if due and course.admitted + HOUR < at < course.leaves - 2 * HOUR:
+            draw_labs(course, list(dict.fromkeys(due)), at)
+
+
 def _due(course: Course, at: Instant) -> list[str]:
     wanted = []
     repeats: dict[str, int] = dict(rules().ward_repeats)
     for one in course.acute:
         for panel, hours in course.profile(one).workup.repeat_hours.items():
-            repeats[panel] = min(hours, repeats.get(panel, hours))
+            if panel not in _NOT_DRAWN:
+                repeats[panel] = min(hours, repeats.get(panel, hours))
     days_in = (at - course.admitted) // DAY
     for panel, hours in repeats.items():
         labs = panels()[panel].labs if panel in panels() else (panel,)
@@ -72,6 +91,8 @@ def _round(course: Course, at: Instant, number: int) -> None:
     changed = desk.review(at, phase, course.ward, making.active(at))
     if changed:
         tell(making, at, course.place(at), "dose_held", tuple(order.id for order in changed))
+    if course.dies and at - DAY < course.worse <= at:
+        tell(making, at, course.place(at), "worsened", (course.principal,))
     _stop_what_is_done(course, at)
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
 from wardround.patients.times import DAY, Instant
 
@@ -13,8 +13,9 @@ from .diagnosing import fall_ill, fits, move_body, relations_from
 from .episodes import Coming
 from .generation import rules
 from .life import Illness, Stay
-from .making import HOUR, MINUTE, Making, at_clock, between
+from .making import HOUR, MINUTE, Making, at_clock, between, within
 from .medicating import Desk
+from .physiology import Shift
 from .physiology_stay import stay_shifts
 from .workup import plain_name
 
@@ -38,6 +39,8 @@ class Course:
     icu_from: Instant = 0
     icu_to: Instant = 0
     dies: bool = False
+    worse: Instant = 0
+    """When one who dies visibly gets worse."""
     acute: list[str] = field(default_factory=list)
     """Illness ids that the stay treats, the principal first."""
     working: dict[str, Instant] = field(default_factory=dict)
@@ -144,6 +147,11 @@ def _fate(course: Course) -> None:
     course.dies = len(making.stays) > 0 and stream.below(1000) < profile.death_per_1000.get(illness.severity, 0)
     needs_icu = stream.below(100) < profile.icu_percent.get(illness.severity, 0)
     days = max(1, (course.leaves - course.admitted) // DAY)
+    if course.dies:
+        _decline(course)
+        if stream.below(100) < rules().dying_icu_percent and days >= 2:
+            course.icu, course.icu_from, course.icu_to = making.new("e"), course.worse, course.leaves + DAY
+        return
     if not needs_icu or days < 2:
         return
     course.icu = making.new("e")
@@ -152,6 +160,20 @@ def _fate(course: Course) -> None:
     course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
     if course.icu_to > course.leaves - 16 * HOUR:
         course.leaves = at_clock(course.icu_to + DAY + 12 * HOUR, 13, 20)
+
+
+def _decline(course: Course) -> None:
+    """Let the last days of a fatal illness show in labs and vital signs."""
+    making = course.making
+    stream = making.stream("decline", course.ward)
+    begin = max(course.admitted + 6 * HOUR, course.leaves - between(stream, *rules().dying_days) * DAY)
+    course.worse = begin + 6 * HOUR
+    for effect in rules().dying:
+        if effect.lab in lab_profiles() and stream.below(100) < effect.percent:
+            size = within(stream, *effect.mild)
+            making.body.add(
+                Shift(effect.lab, course.principal, effect.mode, size, begin, begin + effect.rise_hours * HOUR)
+            )
 
 
 def _companions(course: Course) -> None:
