@@ -12,7 +12,7 @@ from wardround.patients.building import concept, quantity, time_text, value_elem
 from wardround.patients.importers._templates import Shelf, Values, plain_number, stand_in_number
 from wardround.patients.knowledge import drugs, labs, units
 from wardround.patients.knowledge.bedside import lab_profiles, organism_profiles
-from wardround.patients.resource import Resource, known_value, tag_derived
+from wardround.patients.resource import Resource, known_value
 from wardround.patients.slotted import Sheaf
 
 from .charting_desk import Desk, Made, chart_words, moment, place
@@ -160,12 +160,10 @@ def _culture(desk: Desk, culture: Culture) -> None:
     test["valueString"] = stages[0].text
     if culture.organism is not None:
         test["hasMember"] = [{"reference": f"Observation/{name}-org"}]
-    if len(stages) > 1:
-        tag_derived(test)
-        for before, stage in pairwise(stages):
-            if stage.status != before.status:
-                known_value(test, "status", stage.status, stage.at)
-            known_value(test, "valueString", stage.text, stage.at)
+    for before, stage in pairwise(stages):
+        if stage.status != before.status:
+            known_value(test, "status", stage.status, stage.at)
+        known_value(test, "valueString", stage.text, stage.at)
     desk.add(test, stages[0].at, (culture.id,))
     if culture.organism is not None:
         _grown(desk, culture, (name, title), _named(culture, stages), last)

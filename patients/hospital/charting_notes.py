@@ -32,7 +32,8 @@ def chart_notes(desk: Desk) -> None:
                 f"{desk.life.patient_id}: study {study.id} has no report; write one, or leave the study out"
             )
         _report(desk, study, reports[study.id])
-    for number, note in enumerate(desk.record.notes, 1):
+    filed = sorted(desk.record.notes, key=lambda note: (note.stored, note.at, note.id))
+    for number, note in enumerate(filed, 1):  # numbers tell nothing of notes to come
         _note(desk, note, number)
     for plan in desk.life.plans:
         _plan(desk, plan)
