@@ -100,7 +100,7 @@ def opened(text: str) -> str:
 
 def present_illness(scribe: Scribe) -> list[Sentence]:
     """Return the history of the present illness of a hospital or ED stay."""
-    teller = scribe.teller("history-of-present-illness")
+    teller = scribe.teller("history-of-present-illness", copied=scribe.style.copies)
     known = scribe.known
     told: list[Sentence] = []
     history, past = background(scribe, teller)

@@ -68,7 +68,7 @@ def sentence_faults(text: str) -> Iterator[str]:
         if match and match[0] not in _TWICE_RIGHT and not (name == "a word twice" and match[1].isdigit()):
             yield name
     first = re.sub(r"^(?:- |\* |# |\d+\. )", "", text).split(" ")[0]
-    if first.islower() and first not in ("pt", "s/p"):
+    if first[:1].islower() and first.islower():
         yield "a small letter first"
     if _DOTTED.search(text) and not re.search(r"\b(?:ophth|vs|approx|assoc|cont|diff|resp)\. ", text):
         yield "a small letter after a stop"
