@@ -163,7 +163,7 @@ def _skewed(mean: Decimal, sd: Decimal, z: int) -> int:
     return micro(CONTEXT.multiply(mean, raised(ratio, decimal(z))))
 
 
-def combined(times: list[int], add: list[int]) -> tuple[int, int]:
+def combined(times: list[int], add: list[int]) -> tuple[int, int, int]:
     """Combine factors and amounts, in millionths.
 
     Of several that pull one way the strongest counts in full; of a second factor above one a quarter, of a third a
@@ -171,15 +171,21 @@ def combined(times: list[int], add: list[int]) -> tuple[int, int]:
     multiply, and four blood pressure drugs do not bring anyone to zero.
 
     Returns:
-        (factor, amount).
+        (raising factor, amount, lowering factor): a value is (calm x raising + amount) x lowering, for what lowers a
+        value (a statin, insulin) lowers what an illness added too, while what raises one (failing kidneys) does not
+        raise what something else adds.
     """
-    factor = MICRO
+    rising = falling = MICRO
     for place, one in enumerate(sorted((one for one in times if one > MICRO), reverse=True)):
-        factor = factor * (MICRO + ((one - MICRO) >> (2 * place))) // MICRO
+        rising = rising * (MICRO + ((one - MICRO) >> (2 * place))) // MICRO
     for place, one in enumerate(sorted(one for one in times if one < MICRO)):
-        factor = factor * (MICRO + ((one - MICRO) >> place)) // MICRO
+        falling = falling * (MICRO + ((one - MICRO) >> place)) // MICRO
     amount = sum(one >> place for place, one in enumerate(sorted((one for one in add if one > 0), reverse=True)))
-    return factor, amount + sum(one >> place for place, one in enumerate(sorted(one for one in add if one < 0)))
+    return (
+        rising,
+        amount + sum(one >> place for place, one in enumerate(sorted(one for one in add if one < 0))),
+        falling,
+    )
 
 
 def softened(value: int, centre: int, least: int | None, most: int | None) -> int:

@@ -158,11 +158,11 @@ class Moment:
 
     def _moved(self, lab: str, present: Sequence[Shift]) -> int:
         calm = self.calm(lab)
-        factor, amount = combined(*effects(present, self.at))
+        rising, amount, falling = combined(*effects(present, self.at))
         rule = law(lab)
         if amount and rule is not None:
             amount += amount * self._swing(rule) // MICRO  # what illness adds has its days too
-        return (calm + amount) * factor // MICRO - calm
+        return (calm * rising // MICRO + amount) * falling // MICRO - calm
 
     def metabolic(self) -> int:
         """Return the metabolic part of bicarbonate's way: own shifts, acids, chloride that sodium does not follow."""

@@ -134,6 +134,17 @@ def test_a_factor_bears_on_what_an_illness_adds() -> None:
     assert after == pytest.approx(before / 2, abs=Decimal(3))
 
 
+def test_failing_kidneys_do_not_multiply_what_a_bleed_adds() -> None:
+    kidney, bleed = (
+        Shift("urea_nitrogen", "d1", "times", Decimal(4), NOON, NOON),
+        add("urea_nitrogen", "40", cause="d2"),
+    )
+    at = NOON + DAY
+    alone, both = body(kidney).value("urea_nitrogen", at), body(kidney, bleed).value("urea_nitrogen", at)
+    assert alone is not None and both is not None
+    assert 20 < both - alone < 50
+
+
 def test_effects_on_computed_values_go_to_what_they_are_computed_from() -> None:
     usual, low = body(), body(add("egfr", "-45"))
     rate, calm = low.value("egfr", NOON + DAY), usual.value("egfr", NOON + DAY)
