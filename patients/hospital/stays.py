@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles
-from wardround.patients.knowledge.graph_models import ConditionProfile
+from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import fall_ill, fits, move_body, relations_from
 from .episodes import Coming
 from .generation import rules
 from .life import Illness, Stay
-from .making import HOUR, MINUTE, Making, at_clock, between, within
+from .making import HOUR, MINUTE, Making, at_clock, between, weighted, within
 from .medicating import Desk
 from .physiology import Shift
 from .physiology_stay import stay_shifts
@@ -86,7 +86,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
     assert ward is not None
     begun = arrival - between(stream, *profile.onset_hours) * HOUR + between(stream, 0, 59) * MINUTE
     begun = max(min(begun, arrival - 20 * MINUTE), making.born + DAY)
-    illness = _begin(making, coming, begun, arrival, ward)
+    illness = _begin(making, coming, begun, arrival, ward, inpatient=inpatient)
     if not inpatient:
         admitted = arrival + between(stream, 3 * 60, 9 * 60) * MINUTE
         leaves = admitted
@@ -109,7 +109,9 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
     return course
 
 
-def _begin(making: Making, coming: Coming, begun: Instant, arrival: Instant, encounter: str) -> Illness:
+def _begin(
+    making: Making, coming: Coming, begun: Instant, arrival: Instant, encounter: str, *, inpatient: bool
+) -> Illness:
     profile = condition_profiles()[coming.condition]
     if coming.has is not None:
         making.flares[coming.has.id, encounter] = begun
@@ -128,8 +130,15 @@ def _begin(making: Making, coming: Coming, begun: Instant, arrival: Instant, enc
     )
     return fall_ill(
         making, coming.condition, onset=begun, known_at=arrival + 4 * HOUR, encounter=encounter,
+        severity=None if inpatient else _light(making, profile, encounter),
         cause=cause.id if cause is not None else None,
     )  # fmt: skip
+
+
+def _light(making: Making, profile: ConditionProfile, encounter: str) -> Severity:
+    """Draw the severity of what is sent home from the emergency department: none that may need intensive care."""
+    light = [(one, weight) for one, weight in profile.severity.items() if profile.icu_percent.get(one, 0) <= 2]
+    return weighted(making.stream("light", encounter), light or list(profile.severity.items())[:1])
 
 
 def _complaint(making: Making, profile: ConditionProfile, illness: Illness, day: Instant) -> str:
