@@ -13,6 +13,7 @@ import pytest
 from wardround.patients.dosing import dose_and_rate, timing
 from wardround.patients.knowledge import dose_amount, drug_audit, drug_profiles, drugs, labs, monitoring, times_a_day
 from wardround.patients.knowledge.drug_audit import UNTIMED
+from wardround.patients.voice import voice_data
 from wardround.rubrics.orders.doses import read_doses
 from wardround.rubrics.orders.frequencies import read_frequency
 
@@ -217,3 +218,21 @@ def test_the_audit_finds_an_interaction_told_in_two_ways() -> None:
     words = {"en": "bleeding", "zh": "出血"}
     entries["aspirin"]["interactions"] = [{"other": "warfarin", "severity": "major", "effect": words}]
     assert "drug_profiles.json: aspirin and warfarin: told as major and as moderate; tell it once" in _found(document)
+
+
+def test_what_patients_say_fits_every_speaker() -> None:
+    people = voice_data()["people"]
+    for profile in drug_profiles().values():
+        for effect in profile.adverse:
+            for en, zh in zip(effect.say.en, effect.say.zh, strict=True):
+                for person in people.values():
+                    assert "{" not in en.format_map({**person, "drug": "pill"}), (profile.id, en)
+                assert "{" not in zh.format_map({"S": "我", "drug": "药"}), (profile.id, zh)
+        for en in (*profile.lay.en, *profile.look.en):
+            assert not en.startswith(("my ", "the ", "a ", "an ")), (profile.id, en)
+
+
+def test_what_befalls_one_sex_only_says_so() -> None:
+    told = {effect.finding: effect.sex for one in drug_profiles().values() for effect in one.adverse}
+    assert told["erectile_dysfunction"] == told["gynecomastia"] == "male"
+    assert told["vaginal_discharge"] == "female"
