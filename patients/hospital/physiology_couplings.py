@@ -165,11 +165,10 @@ class Moment:
         return (calm * rising // MICRO + amount) * falling // MICRO - calm
 
     def metabolic(self) -> int:
-        """Return the metabolic part of bicarbonate's way: own shifts, acids, chloride that sodium does not follow."""
+        """Return the metabolic part of bicarbonate's way: own shifts, acids, chloride beyond what sodium brings."""
         if "metabolic" not in self._own:
             acids = sum(self.drawn(one, "bicarbonate") for one in pulls("bicarbonate") if one.source != "pco2")
-            if self.own("chloride"):
-                acids -= self.own("chloride") - self.own("sodium")
+            acids -= self.own("chloride")
             self._own["metabolic"] = larger(self.own("bicarbonate"), acids)
         return self._own["metabolic"]
 
