@@ -86,6 +86,7 @@ def _copy_list(draft: Draft, old: Note, at: int) -> bool:
                 continue
             key = draft.section(note, number)
             if draft.wants("outdated_copy", "stopped_drug", key):
+                draft.take(draft.key("MedicationRequest", order.id))  # it keeps its name
                 draft.take(f"{key}#dose")  # copy and source stay alike
                 draft.take(f"{draft.section(old, old.parts.index(source))}#dose")
                 draft.set_part(at, number, replace(source, header=part.header))
@@ -141,6 +142,7 @@ def mix_up_doses(draft: Draft) -> None:
             found = _wrong_dose(part, line, orders)
             assert found is not None
             order, wrong = found
+            draft.take(draft.key("MedicationRequest", order.id))  # it keeps its name
             text = part.sentences[line].text.replace(order.dose, wrong)
             draft.set_sentence(at, number, line, text)
             draft.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -36,10 +36,11 @@ def drop_results(draft: Draft) -> None:
         profile = lab_profiles().get(result.lab)
         if profile is not None and profile.category == "laboratory":
             draws.setdefault(result.at, []).append(result)
+    wholes = [panel & often.keys() for panel in _panels()]  # a child's panel has no eGFR
     gone: set[str] = set()
     for at, drawn in sorted(draws.items()):
         labs_of = {one.lab for one in drawn}
-        missed = [one for one in drawn if often[one.lab] > 1 and _missed(one.lab, labs_of)]
+        missed = [one for one in drawn if often[one.lab] > 1 and _missed(one.lab, labs_of, wholes)]
         if not missed or not draft.wants("missing", "result", f"draw/{at}"):
             continue
         left = draft.stream("drop", at).choice(missed)
@@ -53,13 +54,13 @@ def drop_results(draft: Draft) -> None:
     draft.results = [one for one in draft.results if one.id not in gone]
 
 
-def _missed(lab: str, drawn: set[str]) -> bool:
+def _missed(lab: str, drawn: set[str], wholes: Sequence[frozenset[str]]) -> bool:
     """Tell whether it shows that a lab is not there: its panel is, and no smaller whole panel explains the rest."""
     left = drawn - {lab}
-    for panel in _panels():
+    for panel in wholes:
         if lab not in panel or len(panel) <= _MATES or not panel <= drawn:
             continue
-        explained = {one for whole in _panels() if whole <= left for one in whole}
+        explained = {one for whole in wholes if whole <= left for one in whole}
         if len((panel - {lab}) - explained) >= _MATES:
             return True
     return False

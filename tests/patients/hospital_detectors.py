@@ -198,13 +198,14 @@ def doses_unlike_orders(view: View) -> Iterator[str]:
         if one["slug"] not in ("medications", "discharge-medications"):
             continue
         for line in re.split(r"\n|(?<=[a-z)])\. ", one["text"]):
-            named = [name for name in doses if name in line.casefold()]
-            for name in named:
-                longer = any(name != other and name in other for other in named)
-                units = {dose.partition(" ")[2] for dose in doses[name]}
-                for figure, unit in re.findall(r"(?<![\d.])(\d+(?:\.\d+)?) ([a-zA-Z/]+)", line):
-                    if not longer and unit in units and f"{figure} {unit}" not in doses[name] and len(named) == 1:
-                        yield one["key"]
+            found = [name for name in doses if name in line.casefold()]
+            named = [name for name in found if not any(name != other and name in other for other in found)]
+            if len(named) != 1:
+                continue
+            units = {dose.partition(" ")[2] for dose in doses[named[0]]}
+            for figure, unit in re.findall(r"(?<![\d.])(\d+(?:\.\d+)?) ([a-zA-Z/]+)", line):
+                if unit in units and f"{figure} {unit}" not in doses[named[0]]:
+                    yield one["key"]
 
 
 _CROSS = frozenset({"penicillin_class", "sulfonamide_antibiotic"})

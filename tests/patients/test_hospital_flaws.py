@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from wardround.patients import Fact, Interview, UsageError
 from wardround.patients.hospital.charting import chart_record
 from wardround.patients.hospital.flaws import CLEAN, FlawRates, flawed, plant, plant_counted
 from wardround.patients.hospital.flaws_draft import flaw_data
+from wardround.patients.hospital.life import Life
+from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.record import Flaw, Record
+from wardround.patients.hospital.writing import write_record
 from wardround.patients.resource import instant_text
 
 
@@ -149,6 +153,29 @@ def test_rates_are_met_over_many_places() -> None:
         planted += sum(flaw.kind == "unit_slip" for flaw in one.record.flaws)
     assert places == 1080
     assert abs(planted - 324) < 324 // 7  # three standard deviations
+
+
+@cache
+def _life(index: int) -> tuple[Life, Record, dict[str, Interview]]:
+    life = make_life(23, index)
+    told: dict[str, list[Fact]] = {}
+    for one in life.adherence:
+        fact = Fact(id=one.id, kind="adherence", concept=one.drug, drug=one.drug, state=one.state, source="simulated")
+        told.setdefault(f"{life.patient_id}-{one.encounter}", []).append(fact)
+    return life, write_record(life), {stay: Interview(facts=tuple(facts)) for stay, facts in told.items()}
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_rules_object_to_what_was_planted_in_a_generated_chart_and_to_nothing_else(index: int) -> None:
+    life, record, told = _life(index)
+    clean = detectors.View(chart_record(record).chart(), told)
+    assert {name: list(rule(clean)) for name, rule in detectors.DETECTORS.items() if list(rule(clean))} == {}
+    planted = plant(record, FlawRates(**dict.fromkeys(KINDS, 150)))
+    seen = detectors.View(chart_record(planted).chart(), told)
+    assert len(planted.flaws) > 5
+    for flaw in planted.flaws:
+        assert detectors.finds(seen, flaw, drawn(record)), flaw
+    assert planted.life.illnesses == life.illnesses
 
 
 def test_rates_of_the_release_are_data_and_rates_are_checked() -> None:
