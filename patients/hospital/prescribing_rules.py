@@ -53,7 +53,7 @@ def interactions_of(
 ) -> tuple[Problem, ...]:
     """Return interactions of one severity with other drugs, whichever of the two tells them."""
     found = []
-    for other in others:
+    for other in sorted(set(others)):
         met = _interaction(profile.id, other)
         if met is not None and met.severity == severity:
             found.append(Problem("interaction", severity == "major", met.effect))
@@ -154,7 +154,7 @@ def _told(drug: str, other: str) -> list[Interaction]:
 
 def _duplicates(profile: DrugProfile, others: Iterable[str]) -> list[Problem]:
     found = []
-    for other in others:
+    for other in sorted(set(others)):
         if other == profile.id or _parts(other) & _parts(profile.id):
             found.append(Problem("duplicate", True, word("same_ingredient", profile.id, other)))
         elif _doubled(profile.id, other):
