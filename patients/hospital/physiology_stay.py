@@ -18,7 +18,7 @@ from .life import Illness
 from .physiology_core import CONTEXT, HOUR, Shift
 
 _BEFORE_H = 72
-_BORNE = ((18, Decimal("0.25")), (40, Decimal("0.5")))
+_BORNE = ((18, Decimal("0.25")), (40, Decimal("0.6")))
 """Below an age, the share of the effect that shows."""
 _RECOVERS_H = 96
 """Recovery begins so long after arrival, unless the illness turns before."""
