@@ -11,7 +11,7 @@ from wardround.patients.times import Instant
 from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
-from .writing_plan import consulted_service, outcome, stop_reason
+from .writing_plan import consulted_service, expected, outcome, stop_reason
 from .writing_story import background, opened, presentation
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
@@ -62,7 +62,7 @@ def _opened(scribe: Scribe, teller: Teller) -> Sentence:
     return teller.say(
         "course.open",
         ("person", known.root.id, *facts, *past),
-        date=scribe.date(known.begin),
+        date=scribe.date(known.root.start),
         complaint=complaint,
         history=opened(history),
     )
@@ -208,7 +208,8 @@ def _laboratory_course(scribe: Scribe, teller: Teller) -> list[Sentence]:
     said: list[Sentence] = []
     first, last, told = known.first(), known.latest(), table("told_labs")
     moved = [one for one in first.values() if flag(one) and one.causes and one.lab in told]
-    moved.sort(key=lambda one: (-_change(one, last[one.lab]), one.lab))
+    telling = [lab for one in known.problems if known.new(one) for lab in expected(one.condition)]
+    moved.sort(key=lambda one: (one.lab not in telling, -_change(one, last[one.lab]), one.lab))
     for one in moved:
         end = last[one.lab]
         if end.id == one.id or end.text == one.text or number(end.text) is None or len(said) >= _MOST_TRENDS:

@@ -46,11 +46,21 @@ def demographics(scribe: Scribe) -> list[Sentence]:
         said.append(
             teller.line("demo.detail", facts, language=person.language, marital=marital, marital_cap=capital(marital))
         )
-    root = scribe.known.root
-    said.append(teller.line("demo.dates", (root.id,), date=scribe.date(root.start)) if root.kind == "clinic" else
-                teller_line(f"{teller.pick(('Arrival', 'Admitted', 'Admission date', 'Date of arrival'))}: "
-                            f"{scribe.date(root.start)}", (root.id,)))  # fmt: skip
-    return said
+    return [*said, _came(scribe, teller)]
+
+
+def _came(scribe: Scribe, teller: Teller) -> Sentence:
+    """Return the day of the visit, of the arrival in the emergency department, or of the admission."""
+    known = scribe.known
+    root = known.root
+    ed = next(iter(known.outline.parts(root, "ed")), None)
+    if root.kind == "clinic":
+        key, at, fact = "demo.dates", root.start, root.id
+    elif root.kind == "ed" or (ed is not None and known.at <= ed.end):
+        key, at, fact = "demo.dates.ed", known.begin, root.id if ed is None else ed.id
+    else:
+        key, at, fact = "demo.dates.ward", root.start, root.id
+    return teller.line(key, (fact,), date=scribe.date(at))
 
 
 def past_medical(scribe: Scribe) -> list[Sentence]:

@@ -159,7 +159,7 @@ def moved(known: Known, illness: Illness, most: int) -> list[Result]:
     """Return the last values that an illness moves out of range, the most telling first."""
     latest = known.latest()
     found = []
-    for lab, letters in _expected(illness.condition).items():
+    for lab, letters in expected(illness.condition).items():
         result = latest.get(lab)
         mark = flag(result) if result is not None else ""
         if result is not None and mark and mark in letters and illness.id in result.causes:
@@ -168,7 +168,7 @@ def moved(known: Known, illness: Illness, most: int) -> list[Result]:
 
 
 @cache
-def _expected(condition: str) -> Mapping[str, str]:
+def expected(condition: str) -> Mapping[str, str]:
     """Return the labs that a condition moves, with the letters it gives them: findings first, then effects."""
     profile = condition_profiles().get(condition)
     if profile is None:

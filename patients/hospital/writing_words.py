@@ -214,7 +214,7 @@ class Scribe:
         concept = knowledge.drugs().get(one.drug)
         if concept is None or not one.name.lower().startswith(concept.name.en.lower().split(" ")[0]):
             return one.name
-        return " ".join(word if word.isupper() else word.lower() for word in one.name.split(" "))
+        return " ".join(lowered(word) for word in one.name.split(" "))
 
     def orders(self, found: Iterable[Prescription]) -> str:
         """Return several orders joined."""
@@ -225,7 +225,7 @@ class Scribe:
     def value(self, result: Result, *, unit: bool = False, marked: bool = True) -> str:
         """Return a value exactly as charted, with unit and H or L as asked."""
         text = result.text
-        if unit and number(text) is not None and (word := unit_of(result.lab)):
+        if unit and number(text.partition("/")[0]) is not None and (word := unit_of(result.lab)):
             text += word if word in ("%", "/10") else f" {word}"
         mark = flag(result) if marked else ""
         return f"{text} ({mark})" if mark else text
