@@ -73,10 +73,11 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
         before: Conditions that brought them in of late, which do not come again.
     """
     mine = {one.condition: one for one in making.ill(at)}
+    hidden = {one.condition for one in making.suffering(at)} - set(mine)
     odds: list[tuple[Coming, int]] = []
     for profile in condition_profiles().values():
         weight = _odds(making, profile, at, setting, mine) if profile.id not in making.barred else 0
-        if weight and profile.id not in before:
+        if weight and profile.id not in before and profile.id not in hidden:
             odds.append((Coming(profile.id, mine.get(profile.id)), weight))
     if not odds:
         return None

@@ -159,7 +159,8 @@ def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
 def dose_words(dose: str) -> tuple[str, str]:
     """Return a dose in both languages."""
     number, _, unit = dose.partition(" ")
-    return dose, f"{number} {rules().unit_words.get(unit, unit)}".strip()
+    words = rules().unit_words
+    return dose, f"{number} {'/'.join(words.get(part, part) for part in unit.split('/'))}".strip()
 
 
 def how_often(order: Prescription) -> tuple[str, str]:
@@ -182,5 +183,7 @@ def frequency_words(frequency: str) -> tuple[str, str]:
         return frequency, words[when]
     if repeat.get("periodUnit") == "h":
         return frequency, f"每{repeat['period']}小时一次"
+    if frequency.casefold() in words:
+        return frequency, words[frequency.casefold()]
     key = f"{repeat.get('frequency')}/{repeat.get('period')}{repeat.get('periodUnit')}"
     return frequency, words.get(key, frequency)

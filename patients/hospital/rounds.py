@@ -87,6 +87,7 @@ def _due(course: Course, at: Instant) -> list[str]:
 def _round(course: Course, at: Instant, number: int) -> None:
     """Look at everything again: drugs that are no longer safe, labs that are off, cultures that are back."""
     making, desk = course.making, course.desk
+    at = desk.now(at)
     phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
     changed = desk.review(at, phase, course.ward, making.active(at))
     if changed:
@@ -145,8 +146,11 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
     making, desk = course.making, course.desk
     for grown in making.cultures:
         back = grown.stages[-1].at
-        if grown.encounter not in course.encounters or not grown.susceptibilities or not at - DAY < back <= at:
+        if grown.encounter not in course.encounters or not grown.susceptibilities or back > at:
             continue
+        if grown.id in course.reported:
+            continue
+        course.reported.add(grown.id)
         tell(making, back, course.place(back), "culture_result", (grown.id,))
         reads = dict(grown.susceptibilities)
         lines = [line for line in course.profile(grown.illness).treatments if line.targeted]

@@ -48,6 +48,8 @@ class Course:
     turns: dict[str, Instant] = field(default_factory=dict)
     drawn: dict[str, Instant] = field(default_factory=dict)
     """Lab → last draw in this stay."""
+    reported: set[str] = field(default_factory=set)
+    """Cultures whose susceptibilities were acted on."""
     first_result: int = 0
     """Where in the life's results this stay begins."""
     home: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from .life import Culture, CultureStage, Illness, Result, Sign, Study
 from .making import HOUR, MINUTE, Making, Reading, between, weighted
 
 
-def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1500) -> list[Result]:
+def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1250) -> list[Result]:
     """Draw panels or single labs at one instant and record what comes back.
 
     Args:
@@ -31,9 +31,9 @@ def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | No
         wanted: Panel or lab ids; what is in several is drawn once.
         at: When.
         encounter: Encounter id.
-        most: Results beyond which a life gets no more.
+        most: Results beyond which a life gets no more vital signs.
     """
-    if (making.died is not None and at >= making.died) or len(making.results) >= most:
+    if (making.died is not None and at >= making.died) or (list(wanted) == ["vitals"] and len(making.results) >= most):
         return []
     of: dict[str, str] = {}
     known = panels()

@@ -189,3 +189,34 @@ def test_children_are_spoken_for() -> None:
             assert life.caregiver in ("mother", "father")
             assert life.person.smoking == "never"
             assert life.person.marital == "single"
+
+
+def test_frequencies_and_doses_are_told_in_chinese() -> None:
+    from wardround.patients.hospital.planning import dose_words, frequency_words
+    from wardround.patients.knowledge.bedside import drug_profiles
+
+    accepted = {"mg", "g", "mcg", "mL", "kg", "h", "min", "mEq", "mmol"}
+    for profile in drug_profiles().values():
+        adapted = [one for one in (*profile.renal, *profile.hepatic) if one.frequency]
+        for frequency in [
+            *(one for rule in profile.doses for one in rule.frequency),
+            *(one.frequency or "" for one in adapted),
+        ]:
+            assert not any("a" <= char.casefold() <= "z" for char in frequency_words(frequency)[1]), frequency
+        for dose in (one for rule in profile.doses for one in (rule.dose, *rule.others)):
+            unit = dose_words(dose)[1].partition(" ")[2]
+            assert all(part in accepted or not part.isascii() for part in unit.split("/")), dose
+
+
+def test_procedures_that_need_intensive_care_are_done_there() -> None:
+    from wardround.patients.hospital.generation import rules
+
+    found = 0
+    for index in range(PATIENTS, PATIENTS + 80):
+        life = make_life(SEED, index)
+        icu = {stay.id for stay in life.stays if stay.kind == "icu"}
+        for done in life.treated:
+            if done.procedure in rules().icu_only and done.encounter is not None:
+                assert done.encounter in icu
+                found += 1
+    assert found
