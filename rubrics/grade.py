@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -67,7 +68,22 @@ def row_check(row: dict[str, Any]) -> Check:
     try:
         return _CHECK.validate_python(row["check"])
     except ValidationError as error:
-        raise DataError(f"row `{row['id']}`: field `check`: {error}") from error
+        raise DataError(f"row `{row['id']}`: field `check`: {_check_fault(row['check'], error)}") from error
+
+
+def _check_fault(check: Any, error: ValidationError) -> str:
+    """Return what is wrong with a check and how it should be, without the library's own wording of unions."""
+    kind = check.get("kind") if isinstance(check, dict) else None
+    kinds = sorted(get_args(member.model_fields["kind"].annotation)[0] for member in get_args(get_args(Check)[0]))
+    if kind not in kinds:
+        near = get_close_matches(str(kind), kinds, n=1)
+        said = "has no `kind`" if kind is None else f"kind `{kind}` is unknown"
+        return f"{said}; " + (f"did you mean `{near[0]}`?" if near else f"give one of {', '.join(kinds)}")
+    faults = []
+    for one in error.errors():
+        where = ".".join(str(part) for part in one["loc"] if part != kind)
+        faults.append(f"`{where or kind}`: {one['msg']}")
+    return f"kind `{kind}`: {'; '.join(faults)}"
 
 
 def row_trace(row: dict[str, Any]) -> TurnTrace | None:

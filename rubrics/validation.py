@@ -12,6 +12,7 @@ from wardround.rubrics.reading import read
 from .evidence import TurnTrace
 from .fhirpath import lint
 from .judge import judges_in
+from .naming import name_problems
 from .predicates import PREDICATES, predicate_problems
 from .rubric import GUARD_KINDS, AllOf, AnyOf, Check, ClinicalScoreCheck, Item, JudgeCheck, Not, StateCheck, TurnSpec
 from .writes import orders_in, requested_tools
@@ -41,6 +42,7 @@ def validate_spec(spec: TurnSpec) -> list[str]:
         problems.append("rubric: no affirmative item, so nothing can be earned; add one that states, advises or orders")
     problems.extend(_orders(spec))
     problems.extend(_criteria(spec))
+    problems.extend(f"item `{item.id}`: {problem}" for item in spec.rubric for problem in name_problems(item.check))
     problems.extend(unknown := [*_scores(spec), *_states(spec)])
     if not unknown:  # a check of a score or state that does not exist cannot be judged at all
         problems.extend(_silence(spec))

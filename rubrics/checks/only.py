@@ -13,7 +13,12 @@ def judge(check: OnlyCheck, reading: Reading, context: CheckContext) -> Verdict:
     """Pass where every measurement is of an allowed concept."""
     if (bad := unread(reading, context)) is not None:
         return bad
-    extra = [claim for claim in reading.measured() if not any(allowed(claim, name) for name in check.concepts)]
+    extra = [
+        claim
+        for claim in reading.measured()
+        if claim.concept != "oxygen_requirement"  # how the oxygen runs, no measurement
+        and not any(allowed(claim, name) for name in check.concepts)
+    ]
     if extra:
         return verdict(
             context,

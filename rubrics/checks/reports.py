@@ -6,7 +6,7 @@ import re
 
 from wardround.rubrics.reading import MentionClaim, Reading
 from wardround.rubrics.reading.cues import words
-from wardround.rubrics.reading.document import Ann, Sentence
+from wardround.rubrics.reading.document import CONTRAST, Ann, Sentence
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext
@@ -17,6 +17,8 @@ from .phrases import Phrase, found, parse, words_found
 Spans = list[tuple[int, int]]
 GUESSES = tuple(sorted(words("reports.guesses")))
 REFUSALS = words("reports.refusals")
+REFUSING = tuple(sorted(words("reports.refusing")))
+CONCEDING = words("reports.conceding")
 SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "want": ("want",), "fear": ("fear",)}
 """Events of a check's phrase and those that say as much: who ran out of a drug missed it, and does not take it."""
 DENIABLE = frozenset(("stop", "miss", "lack"))
@@ -135,8 +137,15 @@ def _region(reading: Reading, sentence: Sentence, sources: list[Ann], mine: list
                 end -= 1
             break
     earlier = [s for s in sources if s.kind != "patient" and s.end <= first.start]
-    start = sentence.start if not earlier else first.start
+    start = sentence.start if not earlier and not _conceded(reading, sentence, first) else first.start
     return [(start, end)]
+
+
+def _conceded(reading: Reading, sentence: Sentence, source: Ann) -> bool:
+    """As in "he must have missed some, although he swears he didn't": what stands before is not the patient's."""
+    tokens = reading.document.tokens
+    before = range(max(sentence.start, source.start - 2), source.start)
+    return any(tokens[i].key in CONTRAST or tokens[i].raw in CONCEDING for i in before)
 
 
 def _goes_on(reading: Reading, number: int, sentence: Sentence) -> bool:
@@ -186,7 +195,7 @@ def _refused(reading: Reading, spans: Spans) -> bool:
         for source in sources:
             text = reading.document.text(source.end, end).lower().strip(" .。,，:：\"'")
             first = re.split(r"[,，;；。.]", text, maxsplit=1)[0].strip()
-            if first in REFUSALS:
+            if first in REFUSALS or first.startswith(REFUSING):
                 return True
     return False
 

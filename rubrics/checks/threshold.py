@@ -28,7 +28,11 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
     applied = [
         c
         for c in bounds
-        if c.flags.claimed and not c.flags.negated and not (c.flags.past and not c.flags.now) and not c.flags.future
+        if not _only_then(c, reading)
+        and c.flags.claimed
+        and not c.flags.negated
+        and not (c.flags.past and not c.flags.now)
+        and not c.flags.future
     ]
     mine = [c for c in applied if c.comparator == check.comparator]
     if not mine:
@@ -46,6 +50,14 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
             (against[0].span, mine[0].span),
         )
     return verdict(context, True, f"`{check.concept}` is placed {check.comparator} {check.bound}", (mine[0].span,))
+
+
+def _only_then(bound: Measured, reading: Reading) -> bool:
+    """As in "超过6.5才给钙剂": the bound is a condition of what follows, whatever the patient's number."""
+    document = reading.document
+    end = document.sentences[bound.sentence].end
+    following = range(bound.token + 1, min(bound.token + 5, end))
+    return any(document.tokens[i].raw == "才" and document.clause[i] == bound.clause for i in following)
 
 
 def _is_bound(claim: Measured, check: ThresholdCheck) -> bool:

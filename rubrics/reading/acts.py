@@ -11,13 +11,12 @@ from .annotate import named
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann
-from .framed import OPPOSITE, Framed
+from .framed import OPPOSITE
 from .frames import Frame
+from .meant import Meant
 from .targets import DRUG_ACTS, Site
 
 CHOICE = words("choice")
-BEFORE_GERUND = words("acts.before_gerund")
-AFTER_GERUND = words("acts.after_gerund")
 NOT_NEEDED = tuple(sorted(words("acts.not_needed")))
 LEVEL = words("reading.level")
 CHOICE_GAP = 14
@@ -27,16 +26,13 @@ PAST_AUXILIARY = words("acts.past_auxiliary")
 PAST_FORMS = words("acts.past_forms")
 MODALS = words("acts.modals")
 WEAK_VERBS = words("acts.weak_verbs")
-RECOMMENDING = tuple(sorted(words("acts.recommending")))
-NO_ADVICE = tuple(sorted(words("acts.no_advice")))
-TURNS = words("acts.turns")
 PROPOSING = words("acts.proposing")
 LISTING = tuple(sorted(words("acts.listing")))
 REFUSING = words("acts.refusing")
 DESCRIBING = tuple(sorted(words("acts.describing")))
 
 
-class ActReader(Framed):
+class ActReader(Meant):
     """Reads the acts of one sentence."""
 
     measure: Ann | None = None
@@ -158,6 +154,7 @@ class ActReader(Framed):
         heading = self.sentence.header
         weighed = weighed or any(word in heading for word in ("option", "alternatives", "选项", "可选"))
         outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(at)
+        outside = outside and not (flags.chart and self._turned_to_patient(ann))
         conditional = self._conditional(ann)
         advised = not (
             weighed
@@ -171,55 +168,6 @@ class ActReader(Framed):
             or self.sentence.question
         )
         return advised, negated, flags
-
-    def _beside_family(self, ann: Ann) -> bool:
-        """Tell whether a relative is named in the act's own clause: then it is the relative's wish or therapy."""
-        clause = self.document.clause
-        return any(m.kind == "family" and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
-
-    def _not_meant(self, ann: Ann, at: int, *, quoted: bool) -> bool:
-        """Tell whether the sentence says that the act would do harm, can be argued both ways, or quotes and rejects it.
-
-        Args:
-            ann: the act.
-            at: where its own words of recommendation end.
-            quoted: a protocol or somebody else says it.
-        """
-        tokens, clause = self.document.tokens, self.document.clause
-        for mod in self.sentence.of("stance"):
-            if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
-                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch"):
-                    return True
-            elif mod.kind == "reject" and quoted and mod.start >= ann.end:
-                return True
-            elif mod.kind == "usual" and mod.end <= ann.end and clause[mod.start] == clause[ann.start]:
-                if any(tokens[i].key in TURNS for i in range(ann.end, self.sentence.end)):
-                    return True  # "I would normally avoid it, but here it is fine"
-            elif mod.kind == "tossup":
-                first, last = sorted((mod.start, ann.start))
-                if not any(tokens[i].key in TURNS for i in range(first, last)):
-                    return True
-        return False
-
-    def _conditional(self, ann: Ann) -> bool:
-        """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""
-        where = self.scopes.conditional(ann.start)
-        if ann.kind == "resume" or not where:
-            return False
-        if where == "inside":
-            return True
-        conditions = [m for m in self.scopes.mods if m.kind == "cond"]
-        following = [m for m in conditions if m.start >= ann.end]
-        if following and not any(m.end <= ann.start for m in conditions):
-            return not any(ann.end <= other.start < following[0].start for other in self.acts)
-        return True
-
-    def _gerund_advised(self, before: list[str], end: int) -> bool:
-        """Tell whether a form in -ing is advised: "I recommend stopping", "I am referring", "stopping is warranted"."""
-        if set(before[-4:]) & BEFORE_GERUND:
-            return True
-        after = {self.document.tokens[i].key for i in range(end, min(self.sentence.end, end + 10))}
-        return bool(after & AFTER_GERUND)
 
     def _negated(self, site: Site) -> bool:
         ann = site.ann
@@ -246,15 +194,6 @@ class ActReader(Framed):
             after = self.document.text(ann.end, min(ann.end + 8, self.sentence.end)).lower()
             return any(word in after for word in NOT_NEEDED)
         return False
-
-    def _recommended(self, at: int) -> bool:
-        """Tell whether a word of recommendation stands between the last source and `at`."""
-        sources = [s for s in self.scopes.sources if s.start < at]
-        begin = sources[-1].end if sources else self.sentence.start
-        text = self.document.text(begin, at).lower()
-        for word in NO_ADVICE:
-            text = text.replace(word, " ")
-        return any(word in text for word in RECOMMENDING)
 
     def _plain(self, site: Site) -> list[ActClaim]:
         ann = site.ann

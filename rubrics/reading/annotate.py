@@ -170,6 +170,7 @@ def annotate(source: str) -> Document:
         anns.append(Ann(quantity.start, quantity.end, kind, kind, quantity))
     _as_levels(anns)
     _as_counts(anns)
+    anns.extend(_clearances(document, anns, blocked))
     anns.extend(_cues(document, _by_token(anns), covered, blocked))
     attach(document.sentences, anns)
     return document
@@ -345,6 +346,21 @@ def _as_counts(anns: list[Ann]) -> None:
         size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
         if count is not None and size is not None and size.dimension == "count_concentration":
             ann.value = named((count, *ann.value.ids))
+
+
+def _clearances(document: Document, anns: list[Ann], blocked: list[bool]) -> list[Ann]:
+    """Read a bare "clearance" that a number of that unit, or "of" and a number, follows as creatinine clearance."""
+    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity"}
+    found = []
+    for at, token in enumerate(document.tokens):
+        if token.key != "clearance" or blocked[at]:
+            continue
+        size = next((sizes[i] for i in range(at + 1, at + 4) if i in sizes), None)
+        of = at + 1 < len(document.tokens) and document.tokens[at + 1].key == "of"
+        if size is not None and (size.unit == "mL/min" or (size.unit is None and of)):
+            found.append(Ann(at, at + 1, "concept", "concept", named(("creatinine_clearance",))))
+            blocked[at] = True
+    return found
 
 
 def _state_anns(document: Document) -> list[Ann]:

@@ -10,15 +10,26 @@ from .quantities import Quantity
 from .roles import Roles
 
 DOSE_DIMENSIONS = words("measure.dose_dimensions")
+IT = words("measure.it")
 POINTING = words("measure.pointing")
 
 
 class Carried(Roles):
     """Finds the concept of a number that names none."""
 
-    def _carry(self, carried: Ann | None, quantity: Quantity, index: int) -> Ann | None:
+    drugs: list[Ann]
+
+    def _carry(self, carried: Ann | None, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
         """A sentence that opens with the number of the concept named just before ("Today 5.6 mmol/L.")."""
-        if carried is None or self.owners or index:
+        if carried is None or self.owners:
+            return None
+        if (
+            self._pronoun_at(ann)
+            and not self._drug_meant(ann)
+            and any(fits(one, quantity.unit) for one in ids_of(carried))
+        ):
+            return carried  # "After two litres it is 92."
+        if index:
             return None
         if quantity.unit is None and not self._pronoun_before(self.quantities[0]):
             return None
@@ -60,6 +71,21 @@ class Carried(Roles):
         if len(later) == 3 and ann is later[0]:
             return None  # by how much
         return Ann(finding.start, finding.end, "concept", "concept", named((state.concept,)))
+
+    def _drug_meant(self, ann: Ann) -> bool:
+        """Tell whether a pronoun before a number may mean a drug: one named before it other than as what was given."""
+        tokens = self.document.tokens
+        given = [
+            any(tokens[i].key in ("of", "after", "with", "on") for i in range(max(0, d.start - 3), d.start))
+            for d in self.drugs
+            if d.start < ann.start
+        ]
+        return not all(given)
+
+    def _pronoun_at(self, ann: Ann) -> bool:
+        """Tell whether a pronoun and its verb stand right before a number ("it is 92", "这次是92")."""
+        near = range(max(self.sentence.start, ann.start - 3), ann.start)
+        return any(self.document.tokens[i].key in IT for i in near)
 
     def _pronoun_before(self, ann: Ann) -> bool:
         """Tell whether the sentence opens on what the one before was about ("This clears the 50 …")."""

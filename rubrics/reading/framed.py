@@ -116,7 +116,12 @@ class Framed(Targets, ABC):
         sizes = [a.value for a in self.sentence.within(frame.start, frame.end, "quantity")]
         if len(sizes) < 2 or sizes[-2].values[0] == sizes[-1].values[0]:
             return ""
-        backward = self.document.tokens[sizes[-1].start - 1].key == "from"  # "to 20 mg from 10 mg"
+        backward = self.document.tokens[sizes[-1].start - 1].key in (
+            "from",
+            "than",
+            "not",
+            "of",
+        )  # "to 20 mg from 10 mg"
         return "increase" if (sizes[-1].values[0] > sizes[-2].values[0]) != backward else "reduce"
 
     def _stated(self, frame: Frame, target: Ann) -> bool:

@@ -28,7 +28,8 @@ ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
 UNSHARED = frozenset(("mass", "volume", "activity"))
 """Dimensions of doses, whose unit a number before them does not take over."""
-LATER = words("series.later")
+AFTER_TIME = words("measure.after_time")
+HOURLY = tuple(sorted(words("measure.hourly")))
 LABELS = words("measure.labels")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
@@ -102,15 +103,24 @@ class Binder(Carried):
             quantity: Quantity = ann.value
             if quantity.unit is None:
                 quantity = replace(quantity, unit=self._unscaled(ann, units[index]))
-            elif quantity.unit == "mL" and self.document.text(max(0, ann.start - 3), ann.start) == "每小时":
+            elif quantity.unit == "mL" and self._hourly(ann):
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
-            owner = paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, quantity, index)
+            owner = (
+                paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, ann, quantity, index)
+            )
             owner = owner or self._moved(ann, quantity, index)
             owner = owner or (carried if line and not self.owners else self._pointed(carried, ann, quantity))
             claim = self._claim(ann, quantity, owner)
             if claim is not None:
                 claims.append(_like_the_last(claim, claims))
         return ordered(self.document, self.sentence, self._sided(claims))
+
+    def _hourly(self, ann: Ann) -> bool:
+        """As in "每小时尿量只有15毫升", "15 mL of urine per hour"."""
+        clause = self.document.clause
+        near = range(max(self.sentence.start, ann.start - 10), min(self.sentence.end, ann.end + 6))
+        text = " ".join(self.document.tokens[i].key for i in near if clause[i] == clause[ann.start])
+        return any(word in text for word in HOURLY)
 
     def _sided(self, claims: list[Measured]) -> list[Measured]:
         """Give a bare criterion the side on which the patient's own number lies ("SBP 82 (cut-off 90)")."""
@@ -269,8 +279,8 @@ class Binder(Carried):
         token = self.document.tokens[at]
         if token.key == "of" and at > owner_end and self.document.tokens[at - 1].key in LABELS:
             return True  # "92% on 2 L with a rate of 22"
-        if token.key in LATER:
-            return False
+        if token.key in AFTER_TIME:
+            return False  # "three hours later 96", "三小时后13"
         if token.kind not in "wc" or token.key in CONNECTORS or token.key in ARROWS or token.key in FILLER:
             return False
         covered = any(

@@ -103,7 +103,7 @@ class Roles:
             return "bound" if comparator else "target"
         if comparator:
             return "bound"
-        if flags.hypothetical or flags.asked or flags.general:
+        if flags.hypothetical or flags.asked or flags.general or self._imagined(ann):
             return "hypothetical"
         if self._delta(ann):
             return "delta"
@@ -116,6 +116,13 @@ class Roles:
         if quantity.shape == "range" or self._ranging(ann):
             return "range"
         return "measured"
+
+    def _imagined(self, ann: Ann) -> bool:
+        """As in "A level of 10% or a fasting sugar of 300 would mean insulin": a result that is only thought of."""
+        tokens = self.document.tokens
+        if tokens[self.sentence.start].key not in ("a", "an", "any"):
+            return False
+        return any(tokens[i].key in ("would", "should") for i in range(ann.end, min(self.sentence.end, ann.end + 9)))
 
     def _ranging(self, ann: Ann) -> bool:
         """As in "ranged from 3.1 to 4.9": both ends of a range, neither the value now."""

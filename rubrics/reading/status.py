@@ -307,6 +307,8 @@ class StateReader:
 
     def _own_state(self, owner: Ann, ann: Ann) -> bool:
         """Tell whether a measurement before already has its value or state ("K 5.6 with low albumin")."""
+        if owner.layer == "implied":
+            return True  # "hypercalcaemic with a suppressed PTH"
         return any(a.layer in ("quantity", "state") for a in self.sentence.within(owner.end, ann.start))
 
     def _opens(self, ann: Ann) -> bool:

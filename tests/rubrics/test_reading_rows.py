@@ -46,3 +46,21 @@ def test_bad_rows_name_file_line_and_field(tmp_path: Path) -> None:
         read_rows(path)
     with pytest.raises(DataError, match="field `check`"):
         grade_row({"id": "x", "language": "en", "check": {"kind": "nonsense"}, "passes": True})
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ({"kind": "valeu"}, "kind `valeu` is unknown; did you mean `value`?"),
+        ({"kind": "nonsense"}, "kind `nonsense` is unknown; give one of advice, all_of"),
+        ({}, "has no `kind`; give one of"),
+        ({"kind": "status", "concept": "INR", "status": "hihg"}, "kind `status`: `status`: Input should be"),
+        ({"kind": "status", "status": "high"}, "kind `status`: `concept`: Field required"),
+    ],
+)
+def test_a_bad_check_is_named_with_what_it_should_be(check: dict[str, str], words: str) -> None:
+    with pytest.raises(DataError) as caught:
+        grade_row({"id": "x", "language": "en", "check": check, "passes": True})
+    assert words in str(caught.value)
+    assert "discriminator" not in str(caught.value)
+    assert "pydantic" not in str(caught.value)

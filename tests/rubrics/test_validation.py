@@ -6,6 +6,7 @@ import pytest
 
 from wardround.rubrics import Item, Text, TurnSpec, is_guard, validate_spec
 from wardround.rubrics.rubric import (
+    AdviceCheck,
     AllOf,
     AnyOf,
     AvoidsCheck,
@@ -99,3 +100,37 @@ def test_what_silence_passes_must_be_a_guard(monkeypatch):
     assert [problem for problem in found if "empty answer" in problem] == [
         "item `a`: an empty answer passes it and it is no guard; ask for something said"
     ]
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (
+            ValueCheck(concept="potasium", value=4, unit="mmol/L"),
+            "concept `potasium` is no known measurement; did you mean `Potassium`?",
+        ),
+        (
+            ValueCheck(concept="midi-chlorians", value=4, unit=""),
+            "`midi-chlorians` is no known measurement; name a lab",
+        ),
+        (MentionCheck(concept="pnuemonia"), "`pnuemonia` is not known; did you mean `Pneumonia`?"),
+        (AdviceCheck(act="stop", target="metfromin"), "`metfromin` is not known; did you mean `metformin`?"),
+        (Not(check=MentionCheck(concept="pnuemonia")), "`pnuemonia` is not known"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_a_suggestion(check, words):
+    found = problems(item("said"), item("a", check))
+    assert any(problem.startswith("item `a`: ") and words in problem for problem in found), found
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        ValueCheck(concept="allopurinol dose", value=100, unit="mg"),
+        MentionCheck(concept="lost her car keys"),
+        AdviceCheck(act="switch", target="citalopram to sertraline"),
+        AdviceCheck(act="order", target="lumbar puncture"),
+    ],
+)
+def test_known_names_and_free_words_are_not_refused(check):
+    assert problems(item("said"), item("a", check)) == []

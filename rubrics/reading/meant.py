@@ -1,0 +1,92 @@
+"""Whether an act that stands in the text is meant as advice: recommended here, not quoted, imagined or weighed."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from .cues import words
+from .document import Ann
+from .framed import Framed
+
+RECOMMENDING = tuple(sorted(words("acts.recommending")))
+NO_ADVICE = tuple(sorted(words("acts.no_advice")))
+TURNS = words("acts.turns")
+BEFORE_GERUND = words("acts.before_gerund")
+AFTER_GERUND = words("acts.after_gerund")
+
+
+class Meant(Framed, ABC):
+    """Asks the words around an act of one sentence."""
+
+    def _not_meant(self, ann: Ann, at: int, *, quoted: bool) -> bool:
+        """Tell whether the sentence says that the act would do harm, can be argued both ways, or quotes and rejects it.
+
+        Args:
+            ann: the act.
+            at: where its own words of recommendation end.
+            quoted: a protocol or somebody else says it.
+        """
+        tokens, clause = self.document.tokens, self.document.clause
+        for mod in self.sentence.of("stance"):
+            if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
+                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch"):
+                    return True
+            elif mod.kind == "reject" and quoted and mod.start >= ann.end:
+                return True
+            elif mod.kind == "usual" and mod.end <= ann.end and clause[mod.start] == clause[ann.start]:
+                if any(tokens[i].key in TURNS for i in range(ann.end, self.sentence.end)):
+                    return True  # "I would normally avoid it, but here it is fine"
+            elif mod.kind == "tossup":
+                first, last = sorted((mod.start, ann.start))
+                if not any(tokens[i].key in TURNS for i in range(first, last)):
+                    return True
+        return False
+
+    def _conditional(self, ann: Ann) -> bool:
+        """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""
+        where = self.scopes.conditional(ann.start)
+        if ann.kind == "resume" or not where:
+            return False
+        if where == "inside":
+            return True
+        conditions = [m for m in self.scopes.mods if m.kind == "cond"]
+        following = [m for m in conditions if m.start >= ann.end]
+        if following and not any(m.end <= ann.start for m in conditions):
+            return not any(ann.end <= other.start < following[0].start for other in self.acts)
+        return True
+
+    def _beside_family(self, ann: Ann) -> bool:
+        """Tell whether a relative is named in the act's own clause: then it is the relative's wish or therapy."""
+        clause = self.document.clause
+        return any(m.kind == "family" and clause[m.start] == clause[ann.start] for m in self.scopes.mods)
+
+    def _turned_to_patient(self, ann: Ann) -> bool:
+        """As in "指南说一年停，他才四个月，留着": a later clause about this patient is the answer's own again."""
+        tokens, clause = self.document.tokens, self.document.clause
+        source = next((s for s in reversed(self.scopes.sources) if s.end <= ann.start), None)
+        if source is None or source.kind != "chart" or tokens[ann.start].kind != "c":
+            return False
+        return any(
+            tokens[i].raw in "他她" and clause[i] != clause[i - 1] and clause[i] > clause[source.end - 1]
+            for i in range(source.end, ann.start)
+        )
+
+    def _recommended(self, at: int) -> bool:
+        """Tell whether a word of recommendation stands between the last source and `at`."""
+        sources = [s for s in self.scopes.sources if s.start < at]
+        begin = sources[-1].end if sources else self.sentence.start
+        if sources and sources[-1].kind == "chart":  # what a guideline recommends is not recommended here
+            clause = self.document.clause
+            while begin < at and clause[begin] == clause[sources[-1].end - 1]:
+                begin += 1
+        text = self.document.text(begin, at).lower()
+        for word in NO_ADVICE:
+            text = text.replace(word, " ")
+        return any(word in text for word in RECOMMENDING)
+
+    def _gerund_advised(self, before: list[str], end: int) -> bool:
+        """Tell whether a form in -ing is advised: "I recommend stopping", "I am referring", "stopping is warranted"."""
+        if set(before[-4:]) & BEFORE_GERUND:
+            return True
+        after = {self.document.tokens[i].key for i in range(end, min(self.sentence.end, end + 10))}
+        return bool(after & AFTER_GERUND)
