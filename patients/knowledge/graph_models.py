@@ -306,6 +306,8 @@ class FindingProfile(_Sourced):
     sex: Literal["male", "female"] | None = None
     from_age: int = 0
     """Nobody younger has it, or can tell of it."""
+    below_age: int = 200
+    """Nobody of this age or older has it."""
 
 
 class StudyProfile(_Sourced):
