@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from wardround.patients.knowledge import lexicon
-from wardround.patients.knowledge.bedside import drug_profiles, lab_profiles
+from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles, lab_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant, format_instant
 
@@ -171,9 +171,19 @@ class Desk:
         if not making.chance(line.percent, "line", illness.id, line.id):
             return False
         have = {one.condition for one in making.ill(at)} | making.showing | {illness.condition}
-        if line.needs and not any(one in have for one in line.needs):
+        if line.needs and not any(one in have or self._measured(one, at) for one in line.needs):
             return False
-        return not any(one in have for one in line.unless)
+        return not any(one in have or self._measured(one, at) for one in line.unless)
+
+    def _measured(self, finding: str, at: Instant) -> bool:
+        """Tell whether the latest result of the last two days is what a lab or vital finding says."""
+        profile = finding_profiles().get(finding)
+        if profile is None or profile.lab is None or profile.bound is None:
+            return False
+        value = self._making.known(profile.lab, at, 2 * DAY)
+        if value is None:
+            return False
+        return value <= profile.bound if profile.side == "low" else value >= profile.bound
 
     def _same_way(self, order: Prescription, line: Treatment, phase: Phase) -> bool:
         """Tell whether a home order is what the line would give in hospital anyway."""
