@@ -26,6 +26,7 @@ def adhere(making: Making, encounter: str, at: Instant, principal: str, *, last:
         principal: Id of the illness that brings the patient in: what is not taken tends to bear on it.
         last: Whether it is the stay that the ward round is about.
     """
+    making.encounter = encounter
     home = [order for order in making.active(at) if order.kind != "inpatient" and order.start < at]
     targets = _targets(making, home, at, encounter, making.illnesses[principal], last=last)
     for order in home:

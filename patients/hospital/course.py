@@ -148,6 +148,11 @@ def _operate(course: Course, illness: Illness) -> None:
         done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
                        at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
         making.treated.append(done)
+        barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
+        making.barred |= barred
+        for one in making.ill(at):
+            if one.condition in barred and one.id not in course.acute:
+                making.change(one, resolved=done.end)
         move_body(making, illness, order.effects, at, episode=True, flare=done.id)
         tell(
             making,

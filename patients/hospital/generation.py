@@ -154,6 +154,26 @@ class FamilyRule(_Frozen):
     sex: Literal["male", "female"] | None = None
 
 
+class Ground(_Frozen):
+    """What a history item rests on; any of it is enough."""
+
+    conditions: tuple[str, ...] = ()
+    """Illnesses diagnosed before."""
+    before_days: int = 0
+    procedures: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    relatives: tuple[str, ...] = ()
+    """Conditions of relatives."""
+    vaccines: tuple[str, ...] = ()
+    stayed: bool = False
+    drugs: tuple[str, ...] = ()
+    """Drugs or classes ordered."""
+    lapsed: bool = False
+    """A drug not taken as ordered, as the chart has it."""
+    within_days: int = 36500
+    """Of vaccines, stays and drugs."""
+
+
 class HoldRule(_Frozen):
     """When a dose is held at the bedside."""
 
@@ -225,6 +245,11 @@ class Rules(_Frozen):
     """What the last days of a fatal illness do."""
     dying_icu_percent: int
     dying_days: tuple[int, int]
+    bars: dict[str, tuple[str, ...]]
+    """Procedure or title → conditions that it ends for good."""
+    grounds: dict[str, Ground]
+    either: tuple[tuple[str, ...], ...]
+    """Habits of which a patient has one at most."""
     code_by_parent: tuple[str, ...]
     """Episodes whose code tells the severity of what they are an episode of."""
     titles: dict[str, str]

@@ -127,6 +127,10 @@ class Making:
         """Findings that are there in the encounter under way."""
         self.suspected: frozenset[str] = frozenset()
         """Conditions that the stay under way treats, coded or not."""
+        self.habits: set[str] = set()
+        """History items that the patient was found to have."""
+        self.encounter = ""
+        """The encounter under way."""
         self.barred: set[str] = set()
         """Conditions that cannot come any more (no appendicitis without an appendix)."""
 

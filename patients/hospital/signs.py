@@ -12,6 +12,7 @@ from wardround.patients.knowledge.graph_models import Edge, FindingEdge, Finding
 from wardround.patients.times import DAY, Instant
 
 from .generation import Words, rules
+from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
 from .making import HOUR, MINUTE, Making, between, wider
 from .workup import numbers, side_of
@@ -45,16 +46,20 @@ class Showing:
         self._present: dict[str, _Found] = {}
         self._absent: dict[str, _Found] = {}
         self._never: set[str] = set()
+        self._complaint: str | None = None
         self._passing: dict[str, int] = {}
         """Illness → how many passing findings it shows in the background."""
 
     def add(self, illness: Illness, role: Role, complaint: str | None = None) -> None:
         """Add what one illness shows; the principal one first."""
+        self._complaint = self._complaint or complaint
         profile = condition_profiles()[illness.condition]
         for edge in profile.findings:
             finding = finding_profiles().get(edge.finding)
             if finding is None or finding.type not in _SHOWN or not self._possible(finding):
                 continue
+            if edge.edge == "rules_out" and (role == "background" or edge.finding == complaint):
+                continue  # what a chronic illness never shows by itself another one may
             there = edge.finding == complaint or self._there(illness, role, edge, finding)
             if edge.edge == "rules_out":
                 self._never.add(edge.finding)
@@ -66,13 +71,20 @@ class Showing:
 
     def _possible(self, finding: FindingProfile) -> bool:
         person = self._making.person
-        return finding.sex in (None, person.sex) and self._making.age(self._at) >= finding.from_age
+        age = self._making.age(self._at)
+        return finding.sex in (None, person.sex) and finding.from_age <= age < finding.below_age
 
     def _there(self, illness: Illness, role: Role, edge: FindingEdge, finding: FindingProfile) -> bool:
         if finding.trait is not None:
             return _has_trait(self._making, finding.trait)
         if finding.type == "medication":
             return edge.finding in self._drugs or any(edge.finding in wider(drug) for drug in self._drugs)
+        if finding.type == "history":
+            borne = borne_out(self._making, edge.finding, self._at)
+            if borne is not None:
+                return borne
+            if contradicted(self._making, edge.finding):
+                return False
         percent = edge.by_severity.get(illness.severity, edge.percent)
         if role == "background" and finding.clears and finding.type != "history":
             if self._passing.get(illness.id, 0) >= 2:
@@ -95,6 +107,8 @@ class Showing:
             relevance = "background"
             if finding.clears and finding.type != "history":
                 self._passing[illness.id] = self._passing.get(illness.id, 0) + 1
+        if finding.type == "history":
+            self._making.habits.add(edge.finding)
         found = self._present.setdefault(edge.finding, _Found(finding, illness, relevance))
         if (illness.id, edge.edge) not in found.owners:
             found.owners.append((illness.id, edge.edge))
@@ -133,7 +147,7 @@ class Showing:
 
     def signs(self) -> list[Sign]:
         """Return the signs: those there, then those not there that nothing present contradicts."""
-        for name in self._never:
+        for name in sorted(self._never - {self._complaint}):
             found = self._present.pop(name, None)
             if found is not None:
                 self._absent.setdefault(name, _Found(found.profile, found.illness, found.relevance))

@@ -121,7 +121,10 @@ def _shown(
             if edge.edge == "rules_out":
                 barred.add(edge.finding)
                 continue
-            if profile.sex not in (None, making.person.sex) or not profile.from_age <= making.age(at) < profile.below_age:
+            if (
+                profile.sex not in (None, making.person.sex)
+                or not profile.from_age <= making.age(at) < profile.below_age
+            ):
                 continue
             percent = edge.by_severity.get(one.severity, edge.percent)
             if making.chance(percent, "shown", one.id, edge.finding):

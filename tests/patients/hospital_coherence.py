@@ -145,7 +145,7 @@ def _labs(life: Life) -> Iterator[str]:
                 and abs(gap + value.get("potassium", Decimal(0)) - value["anion_gap"]) > 1
             ):
                 yield f"{where.id}: anion gap {value['anion_gap']}, computed {gap}"
-        if value.get("glucose", Decimal(0)) > 600 and value.get("sodium", Decimal(0)) > 150:
+        if value.get("glucose", Decimal(0)) > 600 and value.get("sodium", Decimal(0)) > 158:
             yield f"{where.id}: sodium {value['sodium']} with glucose {value['glucose']}"
         ph, pco2, hco3 = (next((value[n] for n in names if n in value), None) for names in _GASES)
         if ph is not None and pco2 and hco3:
