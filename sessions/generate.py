@@ -208,7 +208,7 @@ def _of_pair(
     tries = 0
     for attempt in range(1 + RETRIES):
         stream = Stream("session", *key, attempt)
-        interview = _interview(store, snapshot, pair, stream, key)
+        interview = _interview(store, snapshot, view.encounter, pair, stream)
         for plan in plans(view, interview, pair, run.scenario, stream, run.used):
             if _too_many_continue(run, plan):
                 reason = "one more recommendation to continue would be more than the set's share"
@@ -250,11 +250,14 @@ def _session_of(run: _Run, plan: Plan, chart: Chart, stream: Stream) -> Session 
     return None if worded is None else assemble(plan, worded, chart, run.scenario, run.seed)
 
 
-def _interview(
-    store: ChartStore, snapshot: Snapshot, pair: Pair, stream: Stream, key: tuple[str | int, ...]
-) -> Interview:
-    """Return the authored interview, or one made for the record in which the patient's adherence is drawn."""
-    authored = store.interview(snapshot.patient_id)
+def _interview(store: ChartStore, snapshot: Snapshot, encounter: str, pair: Pair, stream: Stream) -> Interview:
+    """Return the authored interview, or one made for the record in which the patient's adherence is drawn.
+
+    Where each encounter has its own, that of another one is never used: it may tell what comes later.
+    """
+    authored = store.interview(snapshot.patient_id, encounter)
+    if authored is None and not store.interviews(snapshot.patient_id):
+        authored = store.interview(snapshot.patient_id)
     if authored is not None:
         return authored
     levels: tuple[Literal["low", "medium", "high"], ...] = ("low", "medium", "high")
