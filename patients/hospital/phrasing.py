@@ -223,8 +223,8 @@ def capital(text: str) -> str:
     """Return text with a capital first letter; units and names that need their small letter keep it."""
     if not text or not text[0].islower():
         return text
-    first = re.split(r"[ -]", text, maxsplit=1)[0]
-    if any(letter.isupper() for letter in first) or first in table("small"):
+    first = text.partition(" ")[0].partition("-")[0]
+    if not first.islower() or first in table("small"):
         return text
     return text[0].upper() + text[1:]
 

@@ -186,7 +186,7 @@ class Known:
         kept = list(found.values())
         if not present:
             there = [one.finding for one in self.signs if one.present]
-            kept = [one for one in kept if one.finding not in there and not belied(one.finding, tuple(there))]
+            kept = [one for one in kept if one.finding not in there and not belied(one.finding, there)]
         return sorted(kept, key=lambda one: (order[one.relevance], one.onset, one.id))
 
     # -- measurements --------------------------------------------------------------------------------------------------
@@ -281,21 +281,23 @@ class Known:
         return found[0] if found else None
 
 
-@cache
-def belied(absent: str, there: tuple[str, ...]) -> bool:
+def belied(absent: str, there: Sequence[str]) -> bool:
     """Return whether something that is there speaks against a denial: sweating denied by who is found sweating."""
-    profiles = finding_profiles()
-    profile = profiles.get(absent)
-    if profile is None or not profile.absent:
-        return False
-    denied = [_stems(text) for text in profile.absent]
-    shown = [_stems(text) for one in there if one in profiles for text in profiles[one].present]
-    return any(stems <= other for stems in denied if stems for other in shown)
+    denied = _stems(absent, "absent")
+    return any(stems <= other for one in there for other in _stems(one, "present") for stems in denied)
 
 
-def _stems(text: str) -> frozenset[str]:
-    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
-    return frozenset(word[:_STEM] for word in words if len(word) > 2)
+@cache
+def _stems(finding: str, which: str) -> tuple[frozenset[str], ...]:
+    """Return the stems of the words of each wording of a finding, `absent` or `present`."""
+    profile = finding_profiles().get(finding)
+    if profile is None:
+        return ()
+    found = []
+    for text in profile.absent if which == "absent" else profile.present:
+        words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
+        found.append(frozenset(word[:_STEM] for word in words if len(word) > 2))
+    return tuple(stems for stems in found if stems)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -307,12 +309,17 @@ def number(text: str) -> Decimal | None:
 
 def flag(result: Result) -> str:
     """Return "H", "L" or "" by the range that the result carries; a pressure has none."""
-    value = number(result.text)
+    return _flag(result.text, result.low, result.high)
+
+
+@lru_cache(maxsize=1 << 16)
+def _flag(text: str, low: str | None, high: str | None) -> str:
+    value = number(text)
     if value is None:
         return ""
-    if result.low is not None and (value < Decimal(result.low) or result.text == f"<{result.low}"):
+    if low is not None and (value < Decimal(low) or text == f"<{low}"):
         return "L"
-    if result.high is not None and (value > Decimal(result.high) or result.text == f">{result.high}"):
+    if high is not None and (value > Decimal(high) or text == f">{high}"):
         return "H"
     return ""
 

@@ -285,8 +285,10 @@ def service_name(service: str) -> str:
 def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller, lot: int, *, absent: bool) -> str:
     """Return one of the wordings: what is seen or measured is worded alike wherever one patient's notes tell it."""
     if register == "abbrev" and not (absent and profile.type == "sign"):
-        short = [one.lstrip("+ ") for one in profile.abbreviated]
+        seen = profile.type == "sign"  # an examination keeps its plus ("+SLR")
+        short = [one if seen else one.lstrip("+ ") for one in profile.abbreviated]
         short = [one for one in short if len(one) > 1 and not _TWO.fullmatch(one)]
+        short = [one for one in short if not (absent and one.startswith("no "))]
         if short and (absent is False or profile.absent) and teller.chance(70):
             return teller.pick(short)
     if absent and profile.absent:
