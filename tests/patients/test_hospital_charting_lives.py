@@ -19,7 +19,7 @@ from wardround.patients.hospital.writing import write_record
 from wardround.patients.resource import instant_text
 from wardround.patients.times import Instant
 
-LIVES = [(11, index) for index in range(6)]
+LIVES = [(11, index) for index in range(4)]
 HOUR = 3_600_000_000
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,6 +125,22 @@ def test_a_patient_depends_on_seed_and_index_alone(tmp_path: Path, built: ChartS
     build_hospital(tmp_path / "other.sqlite", SEED + 1, range(2))
     with ChartStore.open(tmp_path / "other.sqlite") as other:
         assert set(other.patients()).isdisjoint(built.patients())
+
+
+_HASH = """
+import sys
+from wardround.patients import build_hospital
+print(build_hospital(sys.argv[1], 31, range(2)).store_hash)
+"""
+
+
+@pytest.mark.parametrize("where", [{"PYTHONHASHSEED": "7", "TZ": "Asia/Shanghai", "LC_ALL": "C", "LANG": "C"}])
+def test_the_hash_depends_on_no_environment(where: dict[str, str], tmp_path: Path, built: ChartStore) -> None:
+    command = [sys.executable, "-c", _HASH, str(tmp_path / "there.sqlite")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | where)
+    with ChartStore.open(tmp_path / "there.sqlite") as there:
+        assert there.hash == done.stdout.strip()
+        assert [there.stored(one) for one in there.patients()] == [built.stored(one) for one in there.patients()]
 
 
 def test_wrong_wishes_are_refused(tmp_path: Path) -> None:
