@@ -166,8 +166,8 @@ class Teller:
     def _drawn(self, key: str, count: int) -> int:
         deck = self._decks.get(key)
         if not deck:
-            deck = self._decks[key] = self.stream.shuffled(range(count))
-        return deck.pop()
+            deck = self._decks[key] = list(range(count))
+        return deck.pop(self.stream.below(len(deck)))
 
     def _fill(self, phrase: Phrase, places: Mapping[str, str], out: list[str], key: str) -> None:
         for part in phrase:

@@ -211,10 +211,7 @@ class Scribe:
 
     def drug(self, one: Prescription) -> str:
         """Return the name of a drug within a sentence: as charted, an ingredient in small letters."""
-        concept = knowledge.drugs().get(one.drug)
-        if concept is None or not one.name.lower().startswith(concept.name.en.lower().split(" ")[0]):
-            return one.name
-        return " ".join(lowered(word) for word in one.name.split(" "))
+        return _drug_name(one.drug, one.name)
 
     def orders(self, found: Iterable[Prescription]) -> str:
         """Return several orders joined."""
@@ -274,6 +271,14 @@ def unit_of(lab: str) -> str:
         return ""
     unit = knowledge.units().get(concept.unit)
     return unit.display if unit is not None else concept.unit
+
+
+@cache
+def _drug_name(drug: str, charted: str) -> str:
+    concept = knowledge.drugs().get(drug)
+    if concept is None or not charted.lower().startswith(concept.name.en.lower().split(" ")[0]):
+        return charted
+    return " ".join(lowered(word) for word in charted.split(" "))
 
 
 def service_name(service: str) -> str:
