@@ -14,7 +14,7 @@ from .diagnosing import fits, relations_from
 from .generation import AgeBand, band_of, commonness, rules
 from .history import span_of
 from .life import Illness
-from .making import Making, between, weighted
+from .making import Making, between, weighted, wider
 
 Kind = Literal["clinic", "ed", "ward"]
 
@@ -94,6 +94,8 @@ def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind,
     if profile.episode_of and not any(one in mine for one in profile.episode_of):
         return 0
     if profile.acuity == "chronic" and profile.id not in mine:
+        return 0
+    if profile.takes and not any(wider(order.drug) & set(profile.takes) for order in making.active(at)):
         return 0
     if not fits(making, profile, at, [one for one in mine if one != profile.id]):
         return 0

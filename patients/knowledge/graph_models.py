@@ -217,6 +217,8 @@ class ConditionProfile(_Sourced):
     """Specialties (service concept ids) at home with it."""
     episode_of: tuple[str, ...] = ()
     """An episode of one of these chronic conditions: it comes only to who has one, and its code stands for both."""
+    takes: tuple[str, ...] = ()
+    """Drugs or classes: it brings only those in who take one of them (low sugar from insulin)."""
     complaint: tuple[str, ...] = ()
     """Findings it presents with, the commonest first; needed where `settings` is given."""
     follow_up: tuple[FollowUp, ...] = ()
