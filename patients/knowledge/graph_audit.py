@@ -20,7 +20,7 @@ from .bedside import (
     study_profiles,
 )
 from .graph_models import ConditionProfile, FindingProfile, LabEffect, Relation, Severity, StudyProfile, Treatment
-from .loader import conditions, drugs, findings, labs
+from .loader import conditions, drug_classes, drugs, findings, labs
 from .phrase_audit import phrase_faults
 
 EXAM_PARTS = frozenset(
@@ -175,6 +175,8 @@ def _episode(one: ConditionProfile) -> Iterator[str]:
             yield f"complaint: `{finding}` has no words for the patient"
     if one.settings and one.acuity != "chronic" and not any(line.works for line in one.treatments):
         yield "treatments: none turns the course (`works`)"
+    unknown = [drug for drug in one.takes if drug not in drugs() and drug not in drug_classes()]
+    yield from (f"takes: `{drug}` is no drug or class" for drug in unknown)
     for base in one.episode_of:
         if base not in condition_profiles():
             yield f"episode_of: `{base}` has no condition profile"

@@ -179,6 +179,7 @@ _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"
         ("condition", _line(needs=["nope"]), "`nope`"),
         ("condition", _line(works=False), "none turns"),
         ("condition", {"episode_of": ["nope"]}, "episode_of"),
+        ("condition", {"takes": ["nope"]}, "takes: `nope`"),
         ("condition", {"warning": {"en": ["pain"], "zh": ["pain"]}}, "`pain` is not Chinese"),
         ("condition", {"warning": {"en": ["pain"], "zh": ["胸口 pain"]}}, "holds the English `pain`"),
         ("finding", {"absent": []}, "absent: needed"),
