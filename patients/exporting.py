@@ -49,6 +49,8 @@ class ExportReport:
     licence: str = ""
     interviews_left_out: int = 0
     """Authored interviews of the store: they are no FHIR and stay behind."""
+    truths_left_out: int = 0
+    """Truths behind generated charts: they stay behind too."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return JSON-able data."""
@@ -59,6 +61,7 @@ class ExportReport:
             "store_hash": self.store_hash,
             "licence": self.licence,
             "interviews_left_out": self.interviews_left_out,
+            "truths_left_out": self.truths_left_out,
         }
 
 
@@ -112,7 +115,9 @@ def _write(store: ChartStore, folder: Path) -> ExportReport:
                 handles[kind].write(body + b"\n")
                 report.resources[kind] = report.resources.get(kind, 0) + 1
             report.patients += 1
-            report.interviews_left_out += store.interview(patient) is not None
+            visits = len(store.interviews(patient))
+            report.interviews_left_out += visits or store.interview(patient) is not None
+        report.truths_left_out = store.header.get("truths", 0)
     return report
 
 

@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from wardround.patients import ChartStore, DataError, Fact, Interview, StoreWriter, Truth, load_charts
+from wardround.patients import (
+    ChartStore,
+    DataError,
+    Fact,
+    Interview,
+    StoreWriter,
+    Truth,
+    export_ndjson,
+    import_fhir,
+    load_charts,
+)
 from wardround.patients.hospital.charting import chart_record
 from wardround.patients.hospital.flaws import FlawRates, plant_counted
 from wardround.patients.hospital.truth import make_truth
@@ -149,3 +159,11 @@ def test_the_ward_has_interviews_as_before_and_no_truth() -> None:
         assert ward.interview("ward-01") is not None
         assert ward.interviews("ward-01") == {}
         assert ward.truth("ward-01") is None
+
+
+def test_export_says_what_stays_behind_and_comes_back_as_the_same_charts(tmp_path: Path, store: ChartStore) -> None:
+    report = export_ndjson(store, tmp_path / "out")
+    assert (report.interviews_left_out, report.truths_left_out) == (3, 1)
+    back = import_fhir(tmp_path / "out", tmp_path / "back.sqlite", licence="CC0-1.0")
+    assert back.invalid == 0
+    assert back.store_hash == store.hash

@@ -78,6 +78,8 @@ def run_dump(args: argparse.Namespace) -> int:
     print(f"licence {data['licence']}; store hash {data['store_hash']}")
     if data["interviews_left_out"]:
         print(f"{data['interviews_left_out']} authored interviews are no FHIR and stay in the store")
+    if data["truths_left_out"]:
+        print(f"what is behind {data['truths_left_out']} generated charts stays in the store")
     return 0
 
 
