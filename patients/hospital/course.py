@@ -277,6 +277,7 @@ def enter_icu(course: Course) -> None:
     """Move to intensive care and start what is given only there."""
     making, desk = course.making, course.desk
     assert course.icu is not None
+    course.in_icu = True
     tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
     for order in treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE):
         line = line_of(course, order)

@@ -174,6 +174,29 @@ class Ground(_Frozen):
     """Of vaccines, stays and drugs."""
 
 
+class Shows(_Frozen):
+    """A finding that a measurement decides."""
+
+    finding: str
+    lab: str
+    there_from: Decimal | None = None
+    """At or above this value it is there."""
+    there_below: Decimal | None = None
+    only_from: Decimal | None = None
+    """Below this value it is not there."""
+    only_below: Decimal | None = None
+
+    def says(self, value: Decimal) -> bool | None:
+        """Tell whether the finding is there with a value; None: both may be."""
+        if self.there_from is not None and value >= self.there_from:
+            return True
+        if self.there_below is not None and value < self.there_below:
+            return True
+        low = self.only_from is not None and value < self.only_from
+        high = self.only_below is not None and value >= self.only_below
+        return False if low or high else None
+
+
 class HoldRule(_Frozen):
     """When a dose is held at the bedside."""
 
@@ -248,6 +271,11 @@ class Rules(_Frozen):
     bars: dict[str, tuple[str, ...]]
     """Procedure or title → conditions that it ends for good."""
     grounds: dict[str, Ground]
+    shows: tuple[Shows, ...]
+    never_both: tuple[tuple[str, ...], ...]
+    """Findings of which one at most is there."""
+    together: tuple[tuple[str, ...], ...]
+    """Findings that say much the same: where one is there, the others are not denied."""
     either: tuple[tuple[str, ...], ...]
     """Habits of which a patient has one at most."""
     code_by_parent: tuple[str, ...]

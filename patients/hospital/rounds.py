@@ -24,13 +24,12 @@ _NOT_DRAWN = frozenset({"vitals", "admission_vitals"})
 
 
 def days(course: Course) -> None:
-    """Live through the stay: morning labs, the round, vital signs in between."""
+    """Live through the stay: morning labs, the round, vital signs in between, each in its time."""
     making = course.making
-    if course.icu is not None and course.admitted + HOUR <= course.icu_from < at_clock(course.admitted + DAY, 5, 30):
-        enter_icu(course)
+    course.next_vitals = course.admitted + 3 * HOUR
     _closely(course)
-    _vitals(course, course.admitted + 3 * HOUR, at_clock(course.admitted, 23, 59))
     morning = at_clock(course.admitted + DAY, 5, 30)
+    _until(course, min(morning, course.leaves))
     number = 0
     while morning < course.leaves:
         number += 1
@@ -39,11 +38,18 @@ def days(course: Course) -> None:
             draw_labs(course, wanted, morning + between(making.stream("morning", course.ward, number), 0, 40) * MINUTE)
         round_at = at_clock(morning, 9, between(making.stream("round", course.ward, number), 0, 40))
         if round_at < course.leaves - HOUR:
+            _until(course, round_at)
             _round(course, round_at, number)
-        if course.icu is not None and morning <= course.icu_from < morning + DAY:
-            enter_icu(course)
-        _vitals(course, morning + 30 * MINUTE, min(morning + DAY, course.leaves))
+        _until(course, min(morning + DAY, course.leaves))
         morning += DAY
+
+
+def _until(course: Course, end: Instant) -> None:
+    """Take vital signs up to an instant, and go to intensive care when it is time."""
+    if course.icu is not None and not course.in_icu and course.icu_from < end:
+        _vitals(course, course.icu_from)
+        enter_icu(course)
+    _vitals(course, end)
 
 
 def _closely(course: Course) -> None:
@@ -213,6 +219,7 @@ def _complicate(course: Course, at: Instant) -> None:
                 (found.id,),
                 illness=name_of(profile.id),
             )
+            _until(course, found.known_at + 20 * MINUTE)
             treat(course, found.id, "inpatient", found.known_at + 20 * MINUTE)
             low, high = profile.turn_hours
             turn = (
@@ -225,12 +232,12 @@ def _complicate(course: Course, at: Instant) -> None:
             return
 
 
-def _vitals(course: Course, begin: Instant, end: Instant) -> None:
+def _vitals(course: Course, end: Instant) -> None:
     making = course.making
-    at = begin
-    while at < end and making.count_of(f"vitals of {course.ward}") < _MOST_VITALS:
+    while course.next_vitals < end and making.count_of(f"vitals of {course.ward}") < _MOST_VITALS:
+        at = course.next_vitals
         in_icu = course.icu is not None and course.icu_from <= at < course.icu_to
         early = at < course.admitted + DAY
         draw(making, ["vitals"], at, course.place(at))
         making.count(f"vitals of {course.ward}")
-        at += (3 if in_icu else 4 if early else 8) * HOUR
+        course.next_vitals = at + (3 if in_icu else 4 if early else 8) * HOUR

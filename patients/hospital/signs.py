@@ -85,6 +85,11 @@ class Showing:
                 return borne
             if contradicted(self._making, edge.finding):
                 return False
+        shown = self._shows(edge.finding)
+        if shown is not None and finding.type in ("symptom", "sign"):
+            return shown
+        if any(other in self._present for other in partners(edge.finding, rules().never_both)):
+            return False
         percent = edge.by_severity.get(illness.severity, edge.percent)
         if role == "background" and finding.clears and finding.type != "history":
             if self._passing.get(illness.id, 0) >= 2:
@@ -93,6 +98,14 @@ class Showing:
         lasting = finding.type == "history" or not finding.clears
         key = ("sign", illness.id, edge.finding) if lasting else ("sign", illness.id, edge.finding, self._encounter)
         return self._making.chance(percent, *key)
+
+    def _shows(self, finding: str) -> bool | None:
+        """Tell whether a measurement decides that a finding is there or not."""
+        for rule in rules().shows:
+            if rule.finding == finding:
+                value = self._making.body.value(rule.lab, self._at)
+                return None if value is None else rule.says(value)
+        return None
 
     def _worth_denying(self, illness: Illness, edge: FindingEdge, finding: FindingProfile) -> bool:
         if finding.type not in ("symptom", "sign") or edge.relevance not in ("key", "supporting"):
@@ -141,7 +154,9 @@ class Showing:
         self._present[name] = _Found(finding, next(iter(self._present.values())).illness, "distractor")
 
     def _related(self, name: str) -> bool:
-        """Tell whether a finding, a wider or a narrower one is there."""
+        """Tell whether a finding, one that says much the same, a wider or a narrower one is there."""
+        if any(other in self._present for other in partners(name, rules().together)):
+            return True
         mine = wider(name)
         return any(one in mine or name in wider(one) for one in self._present)
 
@@ -153,7 +168,7 @@ class Showing:
                 self._absent.setdefault(name, _Found(found.profile, found.illness, found.relevance))
         signs = [self._sign(name, found, present=True) for name, found in self._present.items()]
         for name, found in self._absent.items():
-            if name not in self._present and not self._related(name):
+            if name not in self._present and not self._related(name) and not self._shows(name):
                 signs.append(self._sign(name, found, present=False))
         return signs
 
@@ -171,6 +186,11 @@ class Showing:
             attributes=_attributes(making, found, onset, self._at, self._encounter) if present else {},
             score=between(stream, *span) if pain else None,
         )  # fmt: skip
+
+
+def partners(finding: str, groups: Sequence[Sequence[str]]) -> list[str]:
+    """Return the others of every group that a finding is in."""
+    return [other for group in groups if finding in group for other in group if other != finding]
 
 
 def _side(making: Making, found: _Found) -> Literal["left", "right"] | None:

@@ -48,6 +48,10 @@ class Course:
     turns: dict[str, Instant] = field(default_factory=dict)
     drawn: dict[str, Instant] = field(default_factory=dict)
     """Lab → last draw in this stay."""
+    in_icu: bool = False
+    """Whether the patient has been taken to intensive care."""
+    next_vitals: Instant = 0
+    """When vital signs are taken next."""
     reported: set[str] = field(default_factory=set)
     """Cultures whose susceptibilities were acted on."""
     first_result: int = 0
