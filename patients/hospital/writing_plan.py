@@ -136,7 +136,7 @@ def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
         if one.present and one.study is None and one.type in ("symptom", "sign") and _owns(one.owners, illness.id)
     ]
     owned.sort(key=lambda one: (one.relevance != "key", one.onset, one.id))
-    for one in teller.some(owned[:6], 2, _MOST_BASIS - 1):
+    for one in owned[: 2 + teller.stream.below(2)]:
         words.append(scribe.finding(one, teller, absent=one.type == "sign"))  # signs: the noun phrase
         ids.append(one.id)
     for study in known.studies:
@@ -152,7 +152,7 @@ def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
 
 
 def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:
-    return any(owner == illness and edge not in ("protective", "rules_out") for owner, edge in owners)
+    return any(owner == illness and edge not in ("risk_factor", "protective", "rules_out") for owner, edge in owners)
 
 
 def moved(known: Known, illness: Illness, most: int) -> list[Result]:

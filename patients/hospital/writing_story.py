@@ -21,6 +21,8 @@ _MOST_ALSO = 6
 _MOST_DENIED = 6
 _MOST_DRUGS = 4
 _MOST_STUDIES = 2
+_OLD = 60 * DAY
+"""Before an acute stay: what is older is told as long-standing."""
 
 
 def complaint_sign(known: Known) -> Sign | None:
@@ -154,9 +156,13 @@ def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]
     told: list[Sentence] = []
     symptoms = [one for one in known.findings("symptom", present=True) if main is None or one.finding != main.finding]
     symptoms = [one for one in symptoms if one.relevance != "distractor" or len(symptoms) < _MOST_ALSO][:_MOST_ALSO]
-    for group in _grouped(teller, symptoms):
+    old = [one for one in symptoms if known.begin - one.onset > _OLD and known.root.kind != "clinic"]
+    for group in _grouped(teller, [one for one in symptoms if one not in old]):
         words = [scribe.finding(one, teller) for one in group]
         told.append(teller.say("hpi.also", [one.id for one in group], symptoms=scribe.join(words)))
+    if old:
+        words = [scribe.finding(one, teller) for one in old]
+        told.append(teller.say("hpi.chronic", [one.id for one in old], symptoms=scribe.join(words)))
     absent = known.findings("symptom", present=False)[:_MOST_DENIED]
     for group in _grouped(teller, teller.stream.shuffled(absent)):
         words = [scribe.finding(one, teller, absent=True) for one in group]
