@@ -8,7 +8,7 @@ from wardround.patients.importers._templates import Shelf, Values
 from wardround.patients.knowledge import drugs, findings
 from wardround.patients.resource import Resource
 from wardround.patients.slotted import Sheaf
-from wardround.patients.times import Instant
+from wardround.patients.times import NEVER, Instant
 
 from .charting_desk import Desk, Made, chart_words, moment, place
 from .life import GivenDose, Prescription
@@ -66,7 +66,8 @@ def _dose(desk: Desk, dose: GivenDose, order: Prescription, sheaf: Sheaf) -> Non
         moment(dose.at),
         desk.name(order.id),
     )
-    refers = max(order.known_at, desk.begun(dose.encounter))
+    # reasons are too many for templates: what was not given goes the long way
+    refers = max(order.known_at, desk.begun(dose.encounter)) if reason is None else NEVER
     made = Made(shape, make, values, dose.at, dose.at, desk.stay(dose.encounter), refers=refers)
     place(desk, _DOSES, sheaf, made)
     desk.trace("MedicationAdministration", desk.name(dose.id), (dose.id, order.id))

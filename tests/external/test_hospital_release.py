@@ -26,8 +26,8 @@ from wardround.patients.hospital.writing import write_record
 pytestmark = pytest.mark.external
 
 PATIENTS = int(os.environ.get("WARDROUND_SCALE_PATIENTS", "10000"))
-GROWTH_MB = 60
-"""What the process may hold more after all patients than after the first five hundred."""
+GROWTH_MB = 120
+"""What the process may hold more after all patients than after the first five hundred: bounded memories fill up."""
 PER_SECOND = 4
 """Patients a second and core on an idle machine."""
 HASHES: dict[str, str] = {}
