@@ -103,7 +103,10 @@ class Maker:
         charted = chart_record(planted.record, swift=True)
         packed = charted.packed(self._validator)
         truth = make_truth(life, planted.record, charted.provenance, planted.eligible)
-        interviews = {f"{life.patient_id}-{stay}": told for stay, told in make_interviews(life).items()}
+        told = make_interviews(life)
+        interviews = {f"{life.patient_id}-{stay.id}": told[stay.id] for stay in life.stays if stay.id in told}
+        if len(interviews) < len(told):
+            raise DataError(f"{life.patient_id}: an interview is of no stay: {sorted(told)}")
         flaws: dict[str, int] = {}
         for flaw in planted.record.flaws:
             flaws[flaw.kind] = flaws.get(flaw.kind, 0) + 1
