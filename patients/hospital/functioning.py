@@ -7,8 +7,8 @@ from typing import Literal
 from wardround.patients.times import Instant
 
 from .generation import rules
-from .life import Function
-from .making import Making, between
+from .life import Function, Life, Stay
+from .making import Making, age_at, between
 
 _WALKING: tuple[Literal["independent", "cane", "walker", "wheelchair", "bedbound"], ...] = (
     "independent",
@@ -81,3 +81,20 @@ def speaker(making: Making, end: Instant) -> str:
     if making.person.marital == "married" and stream.chance(2, 3):
         return "spouse"
     return "daughter" if stream.chance(3, 5) else "son"
+
+
+def informant_of(life: Life, stay: Stay) -> str:
+    """Return who tells the history at an encounter: "none" where the patient does, else `life.caregiver`.
+
+    Children under 16 are spoken for; so is who has, at the end of the encounter, a diagnosed condition with which one
+    cannot tell (delirium while it lasts, dementia).
+    """
+    if age_at(life.person.birth_date, stay.start) < 16:
+        return life.caregiver
+    clouded = any(
+        one.condition in rules().cannot_tell
+        and one.known_at <= stay.end
+        and (one.resolved is None or one.resolved > stay.start)
+        for one in life.illnesses
+    )
+    return life.caregiver if clouded else "none"
