@@ -71,8 +71,20 @@ def _switches(target: str, reading: Reading) -> list[ActClaim]:
                 a
                 for a in reading.advice
                 if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)
-            ]
+            ] or _replaced(old, new, reading)
     return [a for a in reading.advice if a.advised and a.act == "switch" and matches(a, target)]
+
+
+def _replaced(old: tuple[str, ...], new: tuple[str, ...], reading: Reading) -> list[ActClaim]:
+    """Read "Stop warfarin and begin apixaban" in one sentence as a switch: one stopped, then the other started."""
+    advised = [a for a in reading.advice if a.advised and not a.implied]
+    return [
+        a
+        for a in advised
+        if a.act == "stop"
+        and is_a(a.targets, old)
+        and any(b.act == "start" and b.sentence == a.sentence and is_a(b.targets, new) for b in advised)
+    ]
 
 
 def _never(document: Document, resume: Ann) -> bool:

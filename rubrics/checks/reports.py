@@ -164,6 +164,12 @@ def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
         if not _event(event, concept, reading, spans, denied=polarity == "absent"):
             return False
     if "take" in concept.events and not concept.events & {"stop", "miss", "lack"}:
+        if any(
+            ann.kind == "never"
+            for start, end in spans
+            for ann in reading.document.sentence_of(start).within(start, end, "event")
+        ):
+            return polarity == "absent"  # "was told to take aspirin but never bought any"
         return polarity == "absent" or not _stopped_only(concept, reading, spans)
     return True
 

@@ -39,7 +39,7 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
         said = "is only quoted" if not applied else f"is applied as {applied[0].comparator}"
         return verdict(context, False, f"the bound {check.bound} for `{check.concept}` {said}", (bounds[0].span,))
     values = [c for c in claims if c.role == "measured" and not c.old and c.shape == "one"]
-    if not values and _rule(mine, reading):
+    if not values and (_rule(mine, reading) or _general(mine, reading)):
         return verdict(context, False, f"the bound {check.bound} for `{check.concept}` is a rule", (mine[0].span,))
     against = [v for v in values if not _agrees(v, mine[0], check.comparator)]
     if against:
@@ -81,6 +81,16 @@ def _rule(bounds: list[Measured], reading: Reading) -> bool:
         if asked or order or any(word in after for word in RULES) or any(word in said for word in DEFINING):
             return True
     return any(ann.kind == "missing" for s in document.sentences for ann in s.of("modifier"))
+
+
+def _general(bounds: list[Measured], reading: Reading) -> bool:
+    """As in "A lactate above 4 triggers the bundle": any such result, not the patient's."""
+    document = reading.document
+    return all(
+        document.tokens[document.sentences[bound.sentence].start].key in ("a", "an", "any")
+        and bound.token - document.sentences[bound.sentence].start <= 5
+        for bound in bounds
+    )
 
 
 def _agrees(value: Measured, bound: Measured, side: str) -> bool:

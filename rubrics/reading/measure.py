@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from .annotate import named
-from .carried import DOSE_DIMENSIONS, Carried
+from .carried import DOSE_DIMENSIONS
 from .claims import Flags, Measured
 from .cues import words
 from .document import Ann, Document, Sentence
@@ -15,27 +14,31 @@ from .quantities import Quantity
 from .roles import FILLER
 from .scope import Scopes
 from .series import ordered
+from .sharing import CONNECTORS, Sharing
 
-CONNECTORS = words("measure.connectors")
-SHARED_NOT = DOSE_DIMENSIONS | {"score"}
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
 FOLLOWING = words("measure.following")
 LEFT_OVER = words("measure.left_over")
-UNIT_OWNERS = {"Cel": "temperature", "[degF]": "temperature", "L/min": "oxygen_requirement", "/10": "pain_score"}
+UNIT_OWNERS = {
+    "Cel": "temperature",
+    "[degF]": "temperature",
+    "L/min": "oxygen_requirement",
+    "kg": "weight",
+    "/10": "pain_score",
+}
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
-UNSHARED = frozenset(("mass", "volume", "activity"))
-"""Dimensions of doses, whose unit a number before them does not take over."""
 AFTER_TIME = words("measure.after_time")
 HOURLY = tuple(sorted(words("measure.hourly")))
+SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
 
 
-class Binder(Carried):
+class Binder(Sharing):
     """Reads the numbers of one sentence."""
 
     def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes) -> None:
@@ -144,65 +147,6 @@ class Binder(Carried):
         near = range(max(self.sentence.start, ann.start - 8), min(self.sentence.end, ann.end + 4))
         keys = {self.document.tokens[i].key for i in near if clause[i] == clause[ann.start]}
         return bool(keys & (ANATOMY if quantity.dimension == "length" else LEFT_OVER))
-
-    def _pairs(self) -> dict[int, Ann]:
-        """Match "A and B are 88 and 142 respectively", "Na/K 138/4.2" in order."""
-        found: dict[int, Ann] = {}
-        for run in self._runs(self.owners):
-            if len(run) < 2:
-                continue
-            after = [ann for ann in self.quantities if ann.start >= run[-1].end]
-            if len(after) < len(run):
-                continue
-            chain = next((r for r in self._runs(after) if r[0] is after[0]), [])
-            if after[0].start - run[-1].end <= 4 and len(chain) == len(run):
-                found.update({q.start: o for q, o in zip(chain, run, strict=True)})
-        return found
-
-    def _runs(self, anns: list[Ann]) -> Iterator[list[Ann]]:
-        """Yield maximal runs of annotations that only connectors separate."""
-        run: list[Ann] = []
-        for ann in anns:
-            if (
-                run
-                and all(self.document.tokens[i].key in CONNECTORS for i in range(run[-1].end, ann.start))
-                and ann.start - run[-1].end <= 3
-            ):
-                run.append(ann)
-            else:
-                if run:
-                    yield run
-                run = [ann]
-        if run:
-            yield run
-
-    def _shared_units(self) -> list[str | None]:
-        """Give a number without a unit the unit of the next number it forms a list or series with."""
-        units: list[str | None] = [ann.value.unit for ann in self.quantities]
-        for index in range(len(units) - 2, -1, -1):
-            if units[index] is None and units[index + 1] is not None:
-                here, following = self.quantities[index], self.quantities[index + 1]
-                blocked = any(
-                    ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs)
-                )
-                close = following.start - here.end <= 7 and not any(
-                    self.document.tokens[i].raw in ")）;；。" for i in range(here.end, following.start)
-                )
-                if close and not blocked and following.value.dimension not in UNSHARED:
-                    units[index] = units[index + 1]
-        for index in range(1, len(units)):
-            if units[index] is None and units[index - 1] is not None:
-                here, before = self.quantities[index], self.quantities[index - 1]
-                if here.start - before.end <= 2 and not any(
-                    before.end <= ann.start < here.start for ann in (*self.owners, *self.drugs)
-                ):
-                    units[index] = units[index - 1] if before.value.dimension not in SHARED_NOT else None
-        return units
-
-    def _unscaled(self, ann: Ann, unit: str | None) -> str | None:
-        """A shared 万/μL is not scaled twice ("6.8万/μL，在5万以上")."""
-        scaled = any(self.document.tokens[i].raw == "万" for i in range(ann.start, ann.end))
-        return "/uL" if scaled and unit == "10*4/uL" else unit
 
     def _owner(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
         before = [o for o in self.owners if o.end <= ann.start]
@@ -314,6 +258,8 @@ class Binder(Carried):
                 ):
                     return None
                 ids = (UNIT_OWNERS[quantity.unit],)
+            elif quantity.unit == "%" and self._acronym(ann):
+                ids = ()  # "ScvO2 74%": a measurement that the knowledge base does not know
             elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
                 return None
         if quantity.shape == "pair" and ids and not set(ids) & {"blood_pressure", "systolic_bp", "diastolic_bp"}:
@@ -350,6 +296,17 @@ class Binder(Carried):
             sentence=self.number,
             flags=flags,
         )
+
+    def _acronym(self, ann: Ann) -> bool:
+        """Tell whether an acronym of no known meaning labels a number, other than a solution ("NS 0.9%")."""
+        if ann.start == self.sentence.start:
+            return False
+        at = ann.start - 1
+        if self.document.tokens[at].kind == "n" and self.document.tokens[at].glued and at > self.sentence.start:
+            at -= 1  # "ScvO2"
+        raw = self.document.tokens[at].raw
+        known = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("concept", "cue", "act"))
+        return sum(c.isupper() for c in raw) >= 2 and raw not in SOLUTIONS and not known
 
     def _words(self, ann: Ann) -> str:
         """Name an unknown concept by the words before its number."""

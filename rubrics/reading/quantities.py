@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -99,10 +99,11 @@ def read_quantities(tokens: list[Token], blocked: list[bool]) -> list[Quantity]:
 
 def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
     number = read_number(tokens, at)
-    if number is None:
-        return None
+    if number is None or (number.worded and number.end < len(tokens) and tokens[number.end].raw == "几"):
+        return None  # "四十几"
+    number = _degrees(tokens, number)
     token = tokens[at]
-    if token.kind == "n" and (date := _date_end(tokens, at)) is not None:
+    if token.kind == "n" and (date := _half_day(tokens, at) or _date_end(tokens, at)):
         return Quantity(at, date, (number.value,), (number.text,), "one", None, "", time=True)
     negative = at > 0 and tokens[at - 1].raw in "-−" and token.glued and not _operand(tokens, at - 1)
     values, texts, shape, end = _extend(tokens, number)
@@ -122,6 +123,17 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
         return None
     time = _is_time(tokens, at, end, unit, dimension)
     return Quantity(at, end, values, texts, shape, unit, dimension, number.worded, time)
+
+
+def _degrees(tokens: list[Token], number: Number) -> Number:
+    """Read "38度4" as 38.4 with its unit left to follow."""
+    after = tokens[number.end : number.end + 2]
+    if len(after) < 2 or after[0].raw != "度" or not (after[1].raw.isdigit() and len(after[1].raw) == 1):
+        return number
+    if not after[1].glued or not 34 <= number.value <= 43 or "." in number.text:
+        return number
+    text = f"{number.text}.{after[1].raw}"
+    return replace(number, value=Decimal(text), text=text, end=number.end + 2)
 
 
 def _operand(tokens: list[Token], index: int) -> bool:
@@ -306,6 +318,13 @@ def _date_end(tokens: list[Token], at: int) -> int | None:
     if len(keys) >= 3 and keys[1] == "月":
         return at + (4 if len(keys) > 3 and keys[3] in "日号" else 3)
     return None
+
+
+def _half_day(tokens: list[Token], at: int) -> int | None:
+    """Return the end of a clock time such as "2 a.m.", None for anything else."""
+    keys = [token.key for token in tokens[at : at + 4]]
+    marked = len(keys) > 3 and keys[1] in ("a", "p") and keys[2:] == [".", "m"]
+    return at + 4 if marked and keys[0].isdigit() and len(keys[0]) <= 2 else None
 
 
 def _day_of_month(tokens: list[Token], at: int) -> bool:

@@ -16,6 +16,7 @@ KEEPER_STARTS = tuple(sorted(words("measure.keeper_starts")))
 DELTA_VERBS = words("measure.delta_verbs")
 DOWNWARD = words("measure.downward")
 EITHER_WAY = words("measure.either_way")
+RANGED = tuple(sorted(words("measure.ranged")))
 LISTED = (",", "，", "、", "→", "->", "=>")
 COMPARED = {"低": "below", "小": "below", "少": "below", "高": "above", "大": "above", "多": "above"}
 
@@ -36,7 +37,9 @@ class Roles:
             side = COMPARED.get(tokens[ann.end].raw, "")  # "比30低"
             if side:
                 return side
-        for cue in self.sentence.within(max(self.sentence.start, ann.start - 7), ann.start, "state"):
+        for cue in self.sentence.within(max(self.sentence.start, ann.start - 10), ann.start, "state"):
+            if ann.start - cue.start > 7 and tokens[cue.start].kind != "c":
+                continue
             if cue.kind not in ("above", "below") and not self._limited(cue):
                 continue
             gap = [tokens[i].key for i in range(cue.end, ann.start)]
@@ -44,7 +47,7 @@ class Roles:
                 k in FILLER or self._target_word(i) or self._procedure(i)
                 for i, k in zip(range(cue.end, ann.start), gap, strict=True)
             )
-            named = bool(gap) and gap[-1] == "的" and self._criterion_after(ann)  # "低于ICD植入的35%标准"
+            named = self._named_bound(cue, ann, gap)
             if filler or named:
                 return self._side(cue, ann)
         for cue in self.sentence.within(ann.end, ann.end + 6, "state"):
@@ -56,6 +59,18 @@ class Roles:
             ):
                 return cue.kind
         return ""
+
+    def _named_bound(self, cue: Ann, ann: Ann, gap: list[str]) -> bool:
+        """As in "低于ICD植入的35%标准", "超出检查床120kg的限重": words say what a bound is for, none date it."""
+        tokens = self.document.tokens
+        chinese = tokens[cue.start].kind == "c" and all(tokens[i].kind in "cw" for i in range(cue.end, ann.start))
+        dated = any(
+            a.layer == "time" or (a.layer == "modifier" and a.kind == "past")
+            for a in self.sentence.within(cue.end, ann.start)
+        )
+        if not gap or not chinese or dated:
+            return False
+        return gap[-1] == "的" or self._criterion_after(ann)
 
     def _criterion_after(self, ann: Ann) -> bool:
         return any(m.kind == "criterion" and 0 <= m.start - ann.end <= 2 for m in self.scopes.mods)
@@ -137,6 +152,9 @@ class Roles:
         before = tokens[ann.start - 1].raw if ann.start > self.sentence.start else ""
         if quantity.shape == "range" and before in "([（":
             return True
+        near = "".join(tokens[i].key for i in range(max(self.sentence.start, ann.start - 3), ann.start))
+        if quantity.shape == "range" and near.endswith(RANGED):
+            return True  # "（正常4~10）"
         clause = self.document.clause
         for mod in self.scopes.mods:
             if mod.kind != "reference" or clause[mod.start] != clause[ann.start]:

@@ -270,7 +270,9 @@ class Scopes:
         for mod in self.mods:
             if mod.start > start:
                 break
-            if mod.kind == kind and not any(s.kind == "family" and s.start <= mod.start < s.end for s in self.sources):
+            if mod.kind in (kind, f"{kind}_back") and not any(
+                s.kind == "family" and s.start <= mod.start < s.end for s in self.sources
+            ):
                 last = mod
             elif mod.kind == "self":
                 last = None
