@@ -31,6 +31,7 @@ def duplicate(draft: Draft) -> None:
             continue
         twin = replace(order, id=f"{order.id}x", name=brand, start=start, known_at=start, continues=None)
         added.append(twin)
+        draft.take(draft.key("MedicationRequest", twin.id))
         draft.add(
             "duplicate_order", "generic_and_brand", at=start, encounter=order.encounter, facts=(order.id,),
             places=(key, draft.key("MedicationRequest", twin.id)), charted=f"{order.name} and {brand}",
