@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.knowledge.graph_models import Phase, Treatment
+from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder, Treatment
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import move_body
@@ -121,9 +121,18 @@ def _look(course: Course, place: str) -> None:
             study(making, order, illness, at, course.place(at), why)
         _operate(course, illness)
         if work.consult is not None and course.inpatient and one == course.principal:
-            at = course.admitted + between(making.stream("consult", course.ward), 2, 20) * HOUR
-            if at < course.leaves - 3 * HOUR:
-                tell(making, at, course.place(at), "consulted", (one,), service=name_of(work.consult))
+            _consult(course, one, work.consult)
+    _keep_up(course)
+
+
+def _consult(course: Course, illness: str, service: str) -> None:
+    """Ask a service for its opinion, before anything is done to the patient for the illness."""
+    making = course.making
+    at = course.admitted + between(making.stream("consult", course.ward), 2, 20) * HOUR
+    done = [one.at for one in making.treated if one.illness == illness and one.encounter in course.encounters]
+    at = max(min([at, *(when - 50 * MINUTE for when in done)]), course.arrival + HOUR)
+    if at < course.leaves - 3 * HOUR:
+        tell(making, at, course.place(at), "consulted", (illness,), service=name_of(service))
 
 
 def _operate(course: Course, illness: Illness) -> None:
@@ -139,29 +148,52 @@ def _operate(course: Course, illness: Illness) -> None:
             if course.icu is None:
                 continue
             at = course.icu_from + between(stream, 10, 180) * MINUTE
+        if order.hours[1] >= 24 and not 7 * HOUR <= at % DAY <= 19 * HOUR:  # what can wait is not done at night
+            at = at_clock(at if at % DAY < 7 * HOUR else at + DAY, between(stream, 8, 14), between(stream, 0, 59))
         if at > course.leaves - 4 * HOUR:
             continue
-        place = stream.below(1000)
-        phrases = order.outcome
-        outcome = Pair(phrases.en[place % len(phrases.en)], phrases.zh[place % len(phrases.zh)]) if phrases.en else None
-        title = rules().titles.get(f"{illness.condition}/{order.procedure}") or plain_name(order.procedure)
-        done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
-                       at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
-        making.treated.append(done)
-        barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
-        making.barred |= barred
-        for one in making.ill(at):
-            if one.condition in barred and one.id not in course.acute:
-                making.change(one, resolved=done.end)
-        move_body(making, illness, order.effects, at, episode=True, flare=done.id)
-        tell(
-            making,
-            done.at,
-            course.place(at),
-            "procedure_done",
-            (done.id, illness.id),
-            procedure=name_of(order.procedure),
-        )
+        _done(course, illness, order, at)
+
+
+def _keep_up(course: Course) -> None:
+    """Do what a chronic condition needs again and again, whatever brings the patient in (dialysis)."""
+    making = course.making
+    for illness in making.ill(course.arrival):
+        for order in course.profile(illness.id).workup.procedures:
+            if order.every_hours is None or illness.id in course.acute or not course.inpatient:
+                continue
+            stream = making.stream("keeping up", illness.id, order.procedure, course.ward)
+            at = course.admitted + between(stream, order.hours[0] * 60, order.hours[1] * 60) * MINUTE
+            while at <= course.leaves - 4 * HOUR:
+                _done(course, illness, order, at)
+                at += order.every_hours * HOUR
+
+
+def _done(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) -> None:
+    """Record a procedure, what it does to the body, and that it was done."""
+    making = course.making
+    stream = making.stream("procedure", illness.id, order.procedure, at)
+    place = stream.below(1000)
+    phrases = order.outcome
+    outcome = Pair(phrases.en[place % len(phrases.en)], phrases.zh[place % len(phrases.zh)]) if phrases.en else None
+    title = rules().titles.get(f"{illness.condition}/{order.procedure}") or plain_name(order.procedure)
+    done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
+                   at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
+    making.treated.append(done)
+    barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
+    making.barred |= barred
+    for one in making.ill(at):
+        if one.condition in barred and one.id not in course.acute:
+            making.change(one, resolved=done.end)
+    move_body(making, illness, order.effects, at, episode=True, flare=done.id)
+    tell(
+        making,
+        done.at,
+        course.place(at),
+        "procedure_done",
+        (done.id, illness.id),
+        procedure=name_of(order.procedure),
+    )
 
 
 def _grow(course: Course, place: str) -> None:

@@ -179,6 +179,8 @@ class ProcedureOrder(_Frozen):
     outcome: Phrases = Phrases()
     effects: tuple[LabEffect, ...] = ()
     """What it does to labs and vital signs (oxygen raises the saturation); it wanes as the illness does."""
+    every_hours: int | None = None
+    """Of a chronic condition: done so often in every stay, whatever brings the patient in (dialysis)."""
 
 
 class ConditionProfile(_Sourced):
