@@ -251,6 +251,8 @@ def sides_unlike_reports(view: View) -> Iterator[str]:
         for form in one["presentedForm"]
     )
     for one in view.sections:
+        if one["slug"] == "physical-exam":
+            continue  # both sides are examined, whatever a study shows
         for side, thing in _SIDE.findall(one["text"]):
             mine, other = f"{side.casefold()} {thing}", f"{'right' if side.casefold() == 'left' else 'left'} {thing}"
             if other in reports and mine not in reports:
