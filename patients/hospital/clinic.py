@@ -68,9 +68,11 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
 
 def _show(making: Making, illness: Illness, identity: str, start: Instant, home_drugs: list[str]) -> None:
     showing = Showing(making, identity, start, start + 10 * MINUTE, home_drugs)
-    fresh = illness.onset > start - 30 * DAY and illness.resolved is not None
+    over = illness.resolved is not None and illness.resolved <= start
+    fresh = not over and illness.resolved is not None and illness.onset > start - 30 * DAY
     complaint = condition_profiles()[illness.condition].complaint
-    showing.add(illness, "principal" if fresh else "background", complaint[0] if fresh and complaint else None)
+    if not over:
+        showing.add(illness, "principal" if fresh else "background", complaint[0] if fresh and complaint else None)
     for one in making.ill(start)[:6]:
         if one.id != illness.id:
             showing.add(one, "background")

@@ -126,14 +126,13 @@ def _begin(
     parent = next(
         (one for one in making.ill(arrival) if one.condition in profile.episode_of), None
     )  # fmt: skip
-    cause = parent or next(
-        (
-            one
-            for one in making.ill(arrival)
-            if any(r.other == profile.id and r.kind == "causes" for r in relations_from().get(one.condition, ()))
-        ),
-        None,
-    )
+    causes = [
+        (relation.per_1000, -int(one.id[1:]), one)
+        for one in making.ill(arrival)
+        for relation in relations_from().get(one.condition, ())
+        if relation.other == profile.id and relation.kind == "causes"
+    ]
+    cause = parent or (max(causes)[2] if causes else None)
     return fall_ill(
         making, coming.condition, onset=begun, known_at=arrival + 4 * HOUR, encounter=encounter,
         severity=None if inpatient else _light(making, profile, encounter),
