@@ -6,7 +6,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
-from .diagnosing import fall_ill
+from .diagnosing import afresh, fall_ill
 from .episodes import Coming
 from .functioning import manage
 from .generation import rules
@@ -34,7 +34,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     illness = coming.has
     profile = condition_profiles()[coming.condition]
     if illness is None:
-        onset = start - between(stream, *profile.onset_hours) * 60 * MINUTE
+        onset = afresh(making, coming.condition, start - between(stream, *profile.onset_hours) * 60 * MINUTE)
         illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
         if illness.acuity == "acute":
             illness = making.change(illness, resolved=end + between(stream, 4, 20) * DAY)

@@ -120,6 +120,14 @@ def excluded() -> frozenset[tuple[str, str]]:
     return frozenset([*pairs, *((other, one) for one, other in pairs)])
 
 
+def afresh(making: Making, condition: str, begun: Instant) -> Instant:
+    """Return when a new episode begins: not before an earlier one of the condition was over."""
+    over = [
+        one.resolved for one in making.illnesses.values() if one.condition == condition and one.resolved is not None
+    ]
+    return max([begun, *(one + 6 * HOUR for one in over)])
+
+
 def fits(making: Making, profile: ConditionProfile, at: Instant, have: Iterable[str]) -> bool:
     """Tell whether a person of this sex, age and history can get a condition."""
     if profile.sex not in (None, making.person.sex):

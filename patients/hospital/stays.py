@@ -9,7 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, lab_profile
 from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
 from wardround.patients.times import DAY, Instant
 
-from .diagnosing import fall_ill, fits, move_body, relations_from
+from .diagnosing import afresh, fall_ill, fits, move_body, relations_from
 from .episodes import Coming
 from .generation import rules
 from .life import Illness, Stay
@@ -91,7 +91,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
     ward = making.new("e") if inpatient else ed
     assert ward is not None
     begun = arrival - between(stream, *profile.onset_hours) * HOUR + between(stream, 0, 59) * MINUTE
-    begun = max(min(begun, arrival - 20 * MINUTE), making.born + DAY)
+    begun = max(min(afresh(making, coming.condition, begun), arrival - 20 * MINUTE), making.born + DAY)
     illness = _begin(making, coming, begun, arrival, ward, inpatient=inpatient)
     if not inpatient:
         admitted = arrival + between(stream, 3 * 60, 9 * 60) * MINUTE
