@@ -12,10 +12,11 @@ import pytest
 from wardround.patients import Snapshot, is_hospital_stay, validate
 from wardround.patients.hospital.charting import Charted, chart_record
 from wardround.patients.hospital.charting_notes import section_ids
-from wardround.patients.hospital.life import Life
+from wardround.patients.hospital.life import Culture, Life
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.record import Record
 from wardround.patients.hospital.writing import write_record
+from wardround.patients.knowledge.bedside import organism_profiles
 from wardround.patients.resource import instant_text
 from wardround.patients.times import Instant
 
@@ -89,7 +90,7 @@ def _cut(life: Life, cut: Instant) -> Life:
                 one,
                 stages=tuple(stage for stage in one.stages if stage.at <= cut),
                 susceptibilities=one.susceptibilities if one.stages[-1].at <= cut else (),
-                organism=one.organism if one.stages[-1].at <= cut else None,
+                organism=one.organism if _named(one, cut) else None,
             )
             for one in life.cultures
             if one.stages and one.stages[0].at <= cut
@@ -111,6 +112,14 @@ def _cut(life: Life, cut: Instant) -> Life:
         relatives=known(life.relatives),
         plans=known(life.plans, "at"),
     )  # fmt: skip
+
+
+def _named(culture: Culture, cut: Instant) -> bool:
+    """Tell whether a stage up to `cut` names the organism, or all stages are known."""
+    if culture.organism is None or culture.stages[-1].at <= cut:
+        return culture.organism is not None
+    name = organism_profiles()[culture.organism].name.en.casefold()
+    return any(name in stage.text.casefold() for stage in culture.stages if stage.at <= cut)
 
 
 def _anchors(life: Life) -> Iterator[Instant]:
