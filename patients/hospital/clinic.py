@@ -34,7 +34,8 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     illness = coming.has
     profile = condition_profiles()[coming.condition]
     if illness is None:
-        onset = afresh(making, coming.condition, start - between(stream, *profile.onset_hours) * 60 * MINUTE)
+        begun = start - between(stream, *profile.onset_hours) * 60 * MINUTE
+        onset = min(afresh(making, coming.condition, begun), start - 60 * MINUTE)
         illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
         if illness.acuity == "acute":
             illness = making.change(illness, resolved=end + between(stream, 4, 20) * DAY)

@@ -242,7 +242,9 @@ def treat(course: Course, one: str, phase: Phase, at: Instant) -> list[Prescript
 
 def settle(course: Course) -> None:
     """Treat in the emergency department, admit, look at home drugs, treat on the ward, and set the turn."""
-    making, _desk = course.making, course.desk
+    making = course.making
+    if course.inpatient and course.ed is None:
+        _weigh(course)
     begin = course.arrival + between(making.stream("treated", course.ward), 80, 140) * MINUTE
     started: list[Prescription] = []
     for one in course.acute:
@@ -274,6 +276,12 @@ def settle(course: Course) -> None:
         )
 
 
+def _weigh(course: Course) -> None:
+    """Take weight, height and vital signs on admission."""
+    at = course.admitted + 12 * MINUTE
+    draw(course.making, ["admission_vitals"], at, course.place(at))
+
+
 def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     making, desk = course.making, course.desk
     tell(
@@ -284,7 +292,8 @@ def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
         (course.principal,),
         illness=name_of(course.illness(course.principal).condition),
     )
-    draw(making, ["admission_vitals"], course.admitted + 12 * MINUTE, course.place(course.admitted + 12 * MINUTE))
+    if course.ed is not None:
+        _weigh(course)
     for one in course.acute:
         for order in treat(course, one, "inpatient", at):
             if order not in started and order.start >= at:

@@ -97,7 +97,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
         admitted = arrival + between(stream, 3 * 60, 9 * 60) * MINUTE
         leaves = admitted
     else:
-        admitted = arrival + (between(stream, 150, 480) if through_ed else between(stream, 15, 40)) * MINUTE
+        admitted = arrival + (between(stream, 200, 480) if through_ed else between(stream, 15, 40)) * MINUTE
         low, high = profile.stay_days.get(illness.severity, (2, 5))
         leaves = at_clock(
             admitted + max(1, between(stream, low, high)) * DAY, between(stream, 10, 16), between(stream, 0, 59)
