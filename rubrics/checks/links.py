@@ -172,6 +172,11 @@ def _previous(reading: Reading, number: int) -> Spans:
 def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     tokens = reading.document.tokens
     start = _clause_start(reading, sentence, ann.start)
+    if tokens[ann.start].raw in FRONTED and any(
+        reading.document.text(other.start, other.end) in CLOSING and _closes(reading, sentence, other, start)
+        for other in sentence.within(ann.end, _clause_end(reading, sentence, ann.start), "link")
+    ):
+        return None  # "由呕吐引起": the causing word at the end reads both
     opening = ann.start == start or (
         ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
     )
@@ -182,7 +187,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
             return [(turn + 1, sentence.end)], [(ann.end, turn)]
         if not _follows_claim(reading, sentence, ann):
             turn = _advice_start(reading, sentence, ann)
-            if turn is not None and (turn > end or end >= sentence.end):
+            if turn is not None and (turn > end or end >= sentence.end or tokens[ann.start].kind == "c"):
                 return [(turn, sentence.end)], [(ann.end, turn)]
             if end < sentence.end:
                 return [(end, sentence.end)], [(ann.end, end)]

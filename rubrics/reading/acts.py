@@ -56,7 +56,16 @@ class ActReader(Meant):
         for frame in framed:
             claims.extend(self._of_frame(frame))
         claims.extend(self._orders(claims, framed))
-        return self._chosen(claims)
+        return self._chosen(self._of_drugs(claims))
+
+    def _of_drugs(self, claims: list[ActClaim]) -> list[ActClaim]:
+        """Drop a finding as the target of an act that has its drug too ("因血管性水肿停用依那普利")."""
+        kinds = {one: ann.value.drug for ann in self.targets for one in ann.value.ids}
+        dosed = {claim.act for claim in claims if kinds.get(claim.target)}
+        findings = {one for ann in self.targets if ann.value.kinds <= {"finding", "condition"} for one in ann.value.ids}
+        return [
+            c for c in claims if not (c.act in ("stop", "hold", "continue") and c.act in dosed and c.target in findings)
+        ]
 
     def _chosen(self, claims: list[ActClaim]) -> list[ActClaim]:
         """Take back acts that the sentence leaves the choice of ("continue vs hold", "hold (or continue it)")."""

@@ -11,6 +11,7 @@ from .roles import Roles
 
 DOSE_DIMENSIONS = words("measure.dose_dimensions")
 IT = words("measure.it")
+REACHED = frozenset(("to", "至", "到"))
 POINTING = words("measure.pointing")
 
 
@@ -66,7 +67,8 @@ class Carried(Roles):
         finding, state = found[-1]
         later = [q for q in self.quantities if q.start >= finding.end]
         fitting = quantity.unit if quantity.unit is not None else later[-1].value.unit or later[0].value.unit
-        if len(later) < 2 or fitting is None or not fits(state.concept, fitting):
+        reached = self.document.tokens[ann.start - 1].key in REACHED  # "体重增加至72kg"
+        if (len(later) < 2 and not reached) or fitting is None or not fits(state.concept, fitting):
             return None
         if len(later) == 3 and ann is later[0]:
             return None  # by how much

@@ -102,6 +102,8 @@ class Framed(Targets, ABC):
             return self._of_switch(site, old, frame.x, advised=advised, negated=negated, flags=flags)
         made = []
         for target in self._also(frame):
+            if frame.act == "change" and flags.past:
+                continue  # "25 → 50 mg last week"
             act = self._by_numbers(frame) if frame.act == "change" else _resolved(frame.act, target)
             if act in ("order", "recheck") and self._stated(frame, target):
                 continue

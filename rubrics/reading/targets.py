@@ -219,7 +219,7 @@ class Targets:
         ann = site.ann
         words = {self.document.tokens[i].key for i in range(ann.start, min(ann.end + 3, self.sentence.end))}
         earlier = [d for d in self.drugs if d.end <= ann.start]
-        if earlier and not site.chinese and self._bare(ann):
+        if earlier and not site.chinese and (self._bare(ann) or self._dose_follows(site)):
             return [earlier[-1]]
         if self.carried is not None and not site.chinese and self._opens_bare(site):
             return [self.carried]
@@ -238,6 +238,18 @@ class Targets:
             if self.carried is not None and not site.chinese:
                 return [self.carried]
         return []
+
+    def _dose_follows(self, site: Site) -> bool:
+        """As in "… on carvedilol 6.25 mg, so uptitrate to 12.5 mg BID": the new dose of the drug named before."""
+        at = site.ann.end
+        if site.text not in BARE or at >= self.sentence.end:
+            return False
+        if not site.text.endswith(" to"):
+            if self.document.tokens[at].key not in ("to", "by"):
+                return False
+            at += 1
+        sizes = self.sentence.within(at, at + 4, "quantity")
+        return any(a.start == at and a.value.dimension in DOSE_SIZES for a in sizes)
 
     def _opens_bare(self, site: Site) -> bool:
         """As in "… on losartan 50 mg. Increase to 100 mg.": the act opens a sentence that names nothing else."""
