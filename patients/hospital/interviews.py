@@ -1,0 +1,237 @@
+"""Interviews of a life: for every encounter, what the patient knows and every word they will say (design §4).
+
+Told as of the end of the encounter: symptoms are those that brought the patient in, pain is as last measured, how
+drugs are taken at home and how the patient manages are as of the arrival. The parts of a hospital stay (emergency
+visit, intensive care) have the interview of the whole stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from wardround.patients.interview import Fact, Interview, InterviewTool, Reply, Words
+
+from . import speaking_medicines as medicines
+from . import speaking_person as person_words
+from . import speaking_symptoms as symptoms
+from .interviews_facts import Known, facts, knowns, persona
+from .life import Adherence, Life, Pair, Sign
+from .speaking import Speaker, phrases, speech
+
+_SYMPTOMS: InterviewTool = "patient.get_symptom_history"
+_MEDICINES: InterviewTool = "patient.get_medication_adherence"
+_SOCIAL: InterviewTool = "patient.get_social_history"
+_FUNCTION: InterviewTool = "patient.get_functional_status"
+_PAIN: InterviewTool = "patient.get_pain_assessment"
+
+
+def make_interviews(life: Life) -> dict[str, Interview]:
+    """Return the interviews of a life, the same for the same life.
+
+    Args:
+        life: What is true.
+
+    Returns:
+        One interview for every stay, by `Stay.id`, in the order of the stays.
+    """
+    found: dict[str, Interview] = {}
+    for known, parts in knowns(life):
+        interview = _Teller(known).interview()
+        found |= dict.fromkeys((one.id for one in parts), interview)
+    return {one.id: found[one.id] for one in life.stays}
+
+
+class _Teller:
+    """Puts the replies of one encounter together."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._facts = facts(known)
+        self._persona = persona(known)
+        life = known.life
+        self._speaker = Speaker(
+            self._persona, life.person.sex, life.caregiver, known.age, (life.seed, life.index, known.root.id)
+        )
+        self._replies: list[Reply] = []
+
+    def interview(self) -> Interview:
+        """Return the interview."""
+        self._tell_symptoms()
+        self._tell_medicines()
+        self._tell_social()
+        self._tell_function()
+        self._tell_pain()
+        return Interview(facts=tuple(self._facts.values()), replies=tuple(self._replies), persona=self._persona)
+
+    def _add(
+        self, tool: InterviewTool, fact: str | None, disclosed: Iterable[str], text: Words, after: Sequence[str] = ()
+    ) -> None:
+        given = tuple(one for one in dict.fromkeys(disclosed) if one in self._facts)
+        self._replies.append(Reply(tool=tool, fact=fact, disclosed=given, after=tuple(after), text=text))
+
+    def _said(self, name: str, sentences: Sequence[Pair], mood: str = "closers") -> Words:
+        return self._speaker.reply(name, sentences, mood=mood)
+
+    @property
+    def _withheld(self) -> Fact | None:
+        return next((one for one in self._facts.values() if one.withheld), None)
+
+    # -- symptoms and pain ---------------------------------------------------------------------------------------------
+
+    def _hurt(self, sign: Sign) -> symptoms.Pain | None:
+        """Return how much a symptom hurts; as last measured only for what hurts most."""
+        if sign.score is None:
+            return None
+        pain, sore = self._known.pain, self._known.sore
+        return symptoms.Pain(sign.score, int(pain.text) if pain is not None and sign is sore else None)
+
+    def _given(self, sign: Sign, *more: str) -> list[str]:
+        pain = self._known.pain
+        told = pain is not None and sign is self._known.sore and int(pain.text) < (sign.score or 0)
+        return [*more, sign.id, *(["pain"] if told else [])]
+
+    def _tell_symptoms(self) -> None:
+        known, speaker, before = self._known, self._speaker, self._known.inpatient
+        self._tell_in_general()
+        complaint, habits = known.complaint, frozenset(speech()["habits"])
+        for sign in known.present:
+            if sign.finding in habits and sign is not complaint:
+                self._add(
+                    _SOCIAL, sign.id, [sign.id], self._said(sign.id, [symptoms.plain(speaker, sign)], "calm_closers")
+                )
+                continue
+            sentences = symptoms.symptom(speaker, sign, self._hurt(sign), before=before)
+            given = self._given(sign)
+            if sign is complaint:
+                self._add(_SYMPTOMS, "complaint", ["complaint", *given], self._said("complaint", sentences))
+                given = ["complaint", *given]
+            self._add(_SYMPTOMS, sign.id, given, self._said(sign.id, sentences))
+        if complaint is None:
+            self._add(_SYMPTOMS, "complaint", ["complaint"], self._said("complaint", self._why(), "calm_closers"))
+        for sign in known.absent:
+            self._add(
+                _SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign), "calm_closers")
+            )
+
+    def _why(self) -> list[Pair]:
+        return [self._speaker.next(phrases("followup")), self._speaker.next(phrases("no_trouble"))]
+
+    def _tell_in_general(self) -> None:
+        """Record the answer to "what brings you in": the complaint, what goes with it, whether it is better."""
+        known, speaker = self._known, self._speaker
+        complaint = known.complaint
+        felt = [one for one in known.present if one.type == "symptom" and one is not complaint]
+        given = ["complaint"]
+        if complaint is not None:
+            sentences = symptoms.symptom(speaker, complaint, None, before=known.inpatient, most=2)
+            given.append(complaint.id)
+        else:
+            sentences = [speaker.next(phrases("followup"))]
+            if not felt:
+                sentences.append(speaker.next(phrases("no_trouble")))
+        lead = "also" if complaint is not None else "still"
+        for sign in felt[: 2 if complaint is not None and speaker.stream("two").chance(1, 2) else 1]:
+            sentences.append(symptoms.brief(speaker, sign, lead))
+            given.append(sign.id)
+            lead = "also"
+        if known.inpatient and known.improved:
+            sentences.append(speaker.next(phrases("better_now")))
+        self._add(_SYMPTOMS, None, given, self._said("general", sentences))
+        self._tell_after(sentences, given)
+
+    def _tell_after(self, sentences: list[Pair], given: list[str]) -> None:
+        """Record the same once a drug that was held back is told: what it did to the patient belongs to it."""
+        hidden = self._withheld
+        if hidden is None:
+            return
+        fact = self._adherence(hidden.id)
+        effect = medicines.side_effect(
+            self._speaker, fact, Pair("that medicine we talked about", "刚说的那个药")
+        )  # fmt: skip
+        if effect is not None:
+            self._add(
+                _SYMPTOMS, None, [*given, hidden.id], self._said("general after", [*sentences[:3], effect]),
+                after=[hidden.id],
+            )  # fmt: skip
+
+    def _tell_pain(self) -> None:
+        known = self._known
+        sore = known.sore
+        now = int(known.pain.text) if known.pain is not None else None
+        worst = sore.score if sore is not None else None
+        given = ["pain"]
+        for fact in (None, "pain") if "pain" in self._facts else (None,):
+            sentences = symptoms.pain_now(self._speaker, symptoms.Pain(worst, now), sore)
+            mood = "closers" if now or (now is None and worst) else "calm_closers"
+            self._add(_PAIN, fact, given, self._said(f"pain {fact}", sentences, mood))
+
+    # -- medicines -----------------------------------------------------------------------------------------------------
+
+    def _adherence(self, identity: str) -> Adherence:
+        return next(one for one in self._known.adherence if one.id == identity)
+
+    def _tell_medicines(self) -> None:
+        known, speaker = self._known, self._speaker
+        function = known.function
+        how = function.medicines if function is not None else None
+        managed = [one for one in self._facts if one.endswith("-medicines")]
+        count = len(known.adherence)
+        given = managed if count else []
+        self._add(
+            _MEDICINES, None, given, self._said("medicines", medicines.overview(speaker, count, how), "calm_closers")
+        )
+        hidden = self._withheld
+        if hidden is not None:
+            sentences = [speaker.next(phrases("after")), *medicines.overview(speaker, count, how)[1:]]
+            self._add(
+                _MEDICINES, None, [*given, hidden.id], self._said("medicines after", sentences, "calm_closers"),
+                after=[hidden.id],
+            )  # fmt: skip
+        for one in known.adherence:
+            order = known.orders.get(one.prescription)
+            told = medicines.adherence(speaker, one, order, before=known.inpatient)
+            mood = "calm_closers"
+            if one.state not in ("taking", "unsure"):
+                mood = "confess" if self._facts[one.id].withheld else "openly"
+            self._add(_MEDICINES, one.id, [one.id], self._said(one.id, told, mood))
+
+    # -- life and function ---------------------------------------------------------------------------------------------
+
+    def _tell_social(self) -> None:
+        speaker, person = self._speaker, self._known.life.person
+        said: dict[str, list[Pair]] = {"living": [person_words.living(speaker, person)]}
+        if "smoking" in self._facts:
+            said["smoking"] = person_words.smoking(speaker, person)
+            said["alcohol"] = [person_words.alcohol(speaker, person)]
+        if "work" in self._facts:
+            said["work"] = [person_words.work(speaker, person)]
+        order = speaker.stream("social").shuffled(list(said))
+        whole = [said[one][0] for one in order]
+        self._add(_SOCIAL, None, order, self._said("social", whole, "calm_closers"))
+        again = {
+            "living": lambda: [person_words.living(speaker, person)],
+            "smoking": lambda: person_words.smoking(speaker, person),
+            "alcohol": lambda: [person_words.alcohol(speaker, person)],
+            "work": lambda: [person_words.work(speaker, person)],
+        }
+        for one in said:
+            self._add(_SOCIAL, one, [one], self._said(one, again[one](), "calm_closers"))
+
+    def _tell_function(self) -> None:
+        function, speaker = self._known.function, self._speaker
+        if function is None:
+            return
+        tell = {
+            "walking": lambda: person_words.walking(speaker, function),
+            "care": lambda: person_words.self_care(speaker, function),
+            "medicines": lambda: medicines.managed(speaker, function.medicines),
+            "falls": lambda: person_words.falls(speaker, function),
+        }
+        ids = [one.id for one in self._facts.values() if one.kind == "function"]
+        whole = [tell[one.partition("-")[2]]() for one in ids]
+        self._add(_FUNCTION, None, ids, self._said("function", whole, "calm_closers"))
+        for one in ids:
+            self._add(_FUNCTION, one, [one], self._said(one, [tell[one.partition("-")[2]]()], "calm_closers"))
+
+
+__all__ = ["make_interviews"]

@@ -1,0 +1,326 @@
+"""What a patient knows at an encounter: the facts of a life as facts of an interview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wardround.patients.interview import Fact, Persona
+from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
+from wardround.patients.rng import Stream
+from wardround.patients.times import parse_instant
+
+from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
+from .making import age_at
+from .speaking import speech
+from .speaking_symptoms import told_symptoms
+
+_CHILD = 15
+"""Below this age nobody asks about smoking and drinking, as the notes do not."""
+_ADULT = 18
+_WITHHOLD = 75
+"""Of a hundred patients with a drug that they do not take and that no note tells of, how many hold it back."""
+_WORST = ("stopped", "never_started", "reduced", "missed_doses", "took_extra", "unsure")
+_BAD = frozenset(_WORST[:4])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is true of a patient in one encounter with all its parts (the emergency visit and intensive care of a stay).
+
+    Symptoms are those that the patient came with, pain is as last measured, everything else as of the arrival.
+    """
+
+    life: Life
+    root: Stay
+    age: int
+    present: tuple[Sign, ...]
+    absent: tuple[Sign, ...]
+    adherence: tuple[Adherence, ...]
+    """One for every drug, the worst where two orders differ."""
+    function: Function | None
+    pain: Result | None
+    """The last pain score."""
+    improved: bool
+    first: str
+    """The first encounter, where the chart has the social history."""
+    illnesses: dict[str, Illness]
+    orders: dict[str, Prescription]
+
+    @property
+    def inpatient(self) -> bool:
+        """Whether times are told as from coming in."""
+        return self.root.kind in ("ward", "icu")
+
+    @property
+    def complaint(self) -> Sign | None:
+        """The complaint, if it is something that the patient feels."""
+        return next((one for one in self.present if one.finding == self.root.complaint), None)
+
+    @property
+    def sore(self) -> Sign | None:
+        """What hurts most."""
+        scored = [one for one in self.present if one.score is not None]
+        if self.complaint is not None and self.complaint.score is not None:
+            return self.complaint
+        return max(scored, key=lambda one: (one.score or 0, -int(one.id[1:])), default=None)
+
+
+def knowns(life: Life) -> list[tuple[Known, tuple[Stay, ...]]]:
+    """Return what is known in each encounter, with its stays, in order of time."""
+    parents = {one.id: one.part_of for one in life.stays}
+
+    def top(identity: str) -> str:
+        above = parents[identity]
+        while above is not None:
+            identity, above = above, parents[above]
+        return identity
+
+    tops = {one: top(one) for one in parents}
+    roots = [one for one in life.stays if one.part_of is None]
+    illnesses = {one.id: one for one in life.illnesses}
+    orders = {one.id: one for one in life.prescriptions}
+    found = []
+    for root in roots:
+        parts = tuple(one for one in life.stays if tops[one.id] == root.id)
+        ids = frozenset(one.id for one in parts)
+        signs = [one for one in life.signs if one.encounter in ids and one.finding in finding_profiles()]
+        present = told_symptoms([one for one in signs if one.present and one.type in ("symptom", "history")])
+        there = {one.finding for one in present}
+        drugs = _drugs([one for one in life.adherence if one.encounter in ids])
+        denied = [one for one in signs if not one.present and one.type == "symptom" and one.finding not in there]
+        blamed = {one.reason_concept for one in drugs}
+        pains = [
+            one for one in life.results
+            if one.lab == "pain_score" and one.encounter in ids and one.text.isdigit()
+        ]  # fmt: skip
+        functions = [one for one in life.functions if one.encounter in ids]
+        found.append(
+            (
+                Known(
+                    life=life, root=root, age=age_at(life.person.birth_date, min(one.start for one in parts)),
+                    present=_unique(present),
+                    # What a drug is blamed for is not denied in the same breath, nor what the chart has denied of it.
+                    absent=_unique([one for one in told_symptoms(denied) if one.finding not in blamed]),
+                    adherence=drugs, function=functions[0] if functions else None,
+                    pain=max(pains, key=lambda one: (one.at, one.id), default=None),
+                    improved=any(one.kind == "improved" and one.encounter in ids for one in life.events),
+                    first=roots[0].id, illnesses=illnesses, orders=orders,
+                ),
+                parts,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _unique(signs: Sequence[Sign]) -> tuple[Sign, ...]:
+    found: dict[str, Sign] = {}
+    for one in signs:
+        found.setdefault(one.finding, one)
+    return tuple(found.values())
+
+
+def _drugs(facts: Sequence[Adherence]) -> tuple[Adherence, ...]:
+    found: dict[str, Adherence] = {}
+    for one in facts:
+        before = found.get(one.drug)
+        if before is None or _rank(one) < _rank(before):
+            found[one.drug] = one
+    return tuple(found.values())
+
+
+def _rank(fact: Adherence) -> int:
+    return _WORST.index(fact.state) if fact.state in _WORST else len(_WORST)
+
+
+def persona(known: Known) -> Persona:
+    """Return who talks: literacy and anxiety belong to the person, adherence and what is held back to the encounter."""
+    life = known.life
+    stream = Stream("hospital", life.seed, life.index, "interview", "persona")
+    literacy = stream.choice(("low", "medium", "high"))
+    anxiety = stream.choice(("low", "medium", "high"))
+    states = {one.state for one in known.adherence}
+    return Persona(
+        literacy=literacy,  # type: ignore[arg-type] # one of the literals
+        anxiety=anxiety,  # type: ignore[arg-type] # one of the literals
+        adherence="poor" if states & _BAD else "uncertain" if states - {"taking"} else "good",
+        disclosure="open" if withheld(known) is None else "critical_withheld",
+        informant="patient" if life.caregiver == "none" else "caregiver",
+    )
+
+
+def withheld(known: Known) -> Adherence | None:
+    """Return the drug of which the patient tells only when it is named: the one that matters most of those not taken
+    as ordered of which no note knows; None: nothing is held back."""
+    hidden = [one for one in known.adherence if one.state in _BAD and not one.charted]
+    stream = Stream("hospital", known.life.seed, known.life.index, "interview", known.root.id, "withhold")
+    if not hidden or stream.below(100) >= _WITHHOLD:
+        return None
+    return min(hidden, key=lambda one: (not _matters(known, one), _rank(one), int(one.id[2:])))
+
+
+def _matters(known: Known, fact: Adherence) -> bool:
+    profile, order = drug_profiles()[fact.drug], known.orders.get(fact.prescription)
+    return profile.high_risk or (order is not None and order.indication == known.root.principal)
+
+
+def facts(known: Known) -> dict[str, Fact]:
+    """Return the facts of an interview by id, in the order in which they are told."""
+    found = [*_symptoms(known), *_pain(known), *_adherence(known), *_social(known), *_function(known)]
+    return {one.id: one for one in found}
+
+
+def _key(known: Known, kind: str, fact: str) -> str:
+    return f"{kind}/{known.life.patient_id}-{fact}"
+
+
+def _sign_source(known: Known, sign: Sign) -> str:
+    """Return the diagnosis that a symptom belongs to, as far as it was made by then, else its encounter."""
+    if not sign.told:
+        return "simulated"
+    for owner, _ in sign.owners:
+        illness = known.illnesses.get(owner)
+        if illness is not None and illness.known_at <= known.root.end:
+            return _key(known, "Condition", owner)
+    return _key(known, "Encounter", sign.encounter)
+
+
+def _attributes(sign: Sign) -> dict[str, str]:
+    found = {name: words.en for name, words in sorted(sign.attributes.items())}
+    if sign.side is not None:
+        found["side"] = sign.side
+    if sign.score is not None:
+        found["worst"] = str(sign.score)
+    return found
+
+
+def _symptoms(known: Known) -> list[Fact]:
+    complaint = known.complaint
+    if complaint is not None:
+        first = Fact(
+            id="complaint", kind="complaint", concept=complaint.finding, attributes=_attributes(complaint),
+            source=_sign_source(known, complaint),
+        )  # fmt: skip
+    else:
+        first = Fact(
+            id="complaint", kind="complaint", concept=known.root.complaint,
+            source=_key(known, "Encounter", known.root.id),
+        )  # fmt: skip
+    found = [first]
+    for sign in known.present:
+        habit = sign.finding in speech()["habits"] and sign is not complaint
+        found.append(
+            Fact(id=sign.id, kind="social" if habit else "symptom", concept=sign.finding,
+                 attributes=_attributes(sign), source=_sign_source(known, sign))
+        )  # fmt: skip
+    for sign in known.absent:
+        found.append(
+            Fact(id=sign.id, kind="symptom", concept=sign.finding, polarity="absent",
+                 source="simulated" if not sign.told else _key(known, "Encounter", sign.encounter))
+        )  # fmt: skip
+    return found
+
+
+def _pain(known: Known) -> list[Fact]:
+    sore, score = known.sore, known.pain
+    if sore is None and score is None:
+        return []
+    attributes: dict[str, str] = {}
+    if score is not None:
+        attributes["score"] = score.text
+    if sore is not None:
+        attributes["worst"] = str(sore.score)
+        attributes.setdefault("score", attributes["worst"])
+        if "region" in sore.attributes:
+            attributes["region"] = sore.attributes["region"].en
+    source = _key(known, "Observation", score.id) if score is not None else _sign_source(known, sore)  # type: ignore[arg-type]
+    none = attributes["score"] == "0"
+    return [
+        Fact(id="pain", kind="pain", concept=sore.finding if sore is not None else "pain",
+             polarity="absent" if none else "present", attributes=attributes, source=source)
+    ]  # fmt: skip
+
+
+def _adherence(known: Known) -> list[Fact]:
+    hidden = withheld(known)
+    found = []
+    for one in known.adherence:
+        order = known.orders.get(one.prescription)
+        attributes = {}
+        if one.since is not None:
+            attributes["since"] = one.since.en
+        if one.reason is not None:
+            attributes["why"] = one.reason.en
+        if order is not None:
+            attributes["frequency"] = order.frequency
+        found.append(
+            Fact(id=one.id, kind="adherence", concept=one.drug, drug=one.drug, attributes=attributes,
+                 state=one.state, reason=one.reason_concept,
+                 source=_key(known, "MedicationRequest", one.prescription) if one.charted else "simulated",
+                 withheld=hidden is one)
+        )  # fmt: skip
+    return found
+
+
+def _social(known: Known) -> list[Fact]:
+    person, found = known.life.person, []
+    first = f"{known.first}"
+
+    def observed(stay: str, what: str) -> str:
+        return f"{_key(known, 'Observation', stay)}-{what}"
+
+    alone = person.living == "alone"
+    found.append(
+        Fact(id="living", kind="social", concept="lives_alone" if alone else "lives_with_family"
+             if person.living != "facility" else "lives in a nursing home",
+             attributes={"living": person.living}, source=observed(first, "living"))
+    )  # fmt: skip
+    if known.age >= _CHILD:
+        found.append(
+            Fact(id="smoking", kind="social", concept="smoking",
+                 polarity="present" if person.smoking == "current" else "absent",
+                 attributes={"smoking": person.smoking, "pack_years": str(person.pack_years)},
+                 source=observed(known.root.id, "smoking"))
+        )  # fmt: skip
+        found.append(
+            Fact(id="alcohol", kind="social", concept="alcohol_use",
+                 polarity="absent" if person.alcohol == "none" else "present",
+                 attributes={"alcohol": person.alcohol, "drinks_per_week": str(person.drinks_per_week)},
+                 source=observed(first, "alcohol"))
+        )  # fmt: skip
+    if works(known):
+        found.append(
+            Fact(id="work", kind="social", concept="work", attributes={"work": person.occupation.en},
+                 source=observed(first, "occupation"))
+        )  # fmt: skip
+    return found
+
+
+def works(known: Known) -> bool:
+    """Tell whether the occupation, which is that of the last years, already holds."""
+    school = known.life.person.occupation.en in ("preschooler", "pupil", "student")
+    return known.age >= _ADULT or school
+
+
+def _function(known: Known) -> list[Fact]:
+    function = known.function
+    if function is None:
+        return []
+    source = _key(known, "Encounter", function.encounter)
+    walks = {"independent": "walks_independently", "cane": "uses a cane", "walker": "uses_walker"}
+    care = "adl_independent" if function.self_care == "independent" else "adl_dependent"
+    number = function.id.removeprefix("fn")
+    details = [
+        ("walking", walks.get(function.walking, function.walking), "present", {"walking": function.walking}),
+        ("care", care, "present", {"self_care": function.self_care}),
+        ("medicines", "manages own medicines" if function.medicines in ("self", "pill_box") else "caregiver_support",
+         "present", {"medicines": function.medicines}),
+        ("falls", "fall", "present" if function.falls else "absent", {"falls in the last year": str(function.falls)}),
+    ]  # fmt: skip
+    if known.age < _CHILD:  # of children it is not asked who sees to the medicines, nor how they walk
+        details = details[2:3]
+    return [
+        Fact(id=f"fn{number}-{name}", kind="function", concept=concept, polarity=polarity, attributes=attributes,  # type: ignore[arg-type]
+             source=source)
+        for name, concept, polarity, attributes in details
+    ]  # fmt: skip

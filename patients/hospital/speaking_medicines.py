@@ -1,0 +1,141 @@
+"""What patients say of their medicines: what they call them, how they take them, and why not."""
+
+from __future__ import annotations
+
+from wardround.patients.knowledge import conditions, findings, lexicon
+from wardround.patients.knowledge.bedside import drug_profiles
+
+from .life import Adherence, Pair, Prescription
+from .speaking import Speaker, capital, number, phrases, speech, time_words
+
+_FEW = 5
+_LONG = 5
+"""Words of a look that is still a name."""
+
+
+def called(speaker: Speaker, drug: str) -> Pair:
+    """Return what the patient calls a drug, without article: its name, what it is for, or what it looks like."""
+    stream = speaker.stream("called", drug)
+    profile = drug_profiles()[drug]
+    if speaker.persona.literacy == "high" or not profile.lay.en:
+        name = lexicon().concept(drug).name
+        english = name.en if name.en[1:2].isupper() else name.en[0].lower() + name.en[1:]
+        return Pair(english, name.zh or english)
+    options = list(zip(profile.lay.en, profile.lay.zh, strict=True))
+    if speaker.persona.literacy == "low":
+        looks = [
+            (en, zh)
+            for en, zh in zip(profile.look.en, profile.look.zh, strict=True)
+            if len(en.split()) <= _LONG
+            and len(zh) <= 2 * _LONG
+            and "that" not in en.split()
+            and not {"taken", "with", "for", "in"} & set(en.split())
+        ]
+        if looks and stream.chance(1, 2):
+            options = looks
+    return Pair(*stream.choice(options))
+
+
+def adherence(speaker: Speaker, fact: Adherence, order: Prescription | None, *, before: bool) -> list[Pair]:
+    """Return the sentences about how one drug is really taken.
+
+    Args:
+        speaker: Who speaks.
+        fact: What is true.
+        order: The prescription, if it is known.
+        before: Times count back from coming in.
+    """
+    name = called(speaker, fact.drug)
+    how = _verb(order)
+    places = {"drug": name, **how}
+    if fact.state == "taking":
+        if order is not None and order.prn:
+            return [speaker.next(phrases("prn_say"), **places), speaker.next(phrases("prn"), **places)]
+        key = "taking" if how["take"].en == "take" else "taking_other"
+        sentences = [speaker.next(phrases(key), **places)]
+        often = phrases("frequency", order.frequency) if order is not None else ()
+        if often:
+            sentences.append(speaker.next(often))
+        return [*sentences, speaker.next(phrases("taking_more"))]
+    sentences = []
+    if fact.state in ("stopped", "reduced"):
+        if fact.since is not None:
+            since = time_words(fact.since, before=before)
+            sentences.append(speaker.next(phrases(fact.state), since=since, **places))
+        else:
+            sentences.append(speaker.next(phrases(f"{fact.state}_plain"), **places))
+    else:
+        sentences.append(speaker.next(phrases(fact.state), **places))
+    why = reason(speaker, fact, how)
+    return sentences if why is None else [*sentences, why]
+
+
+def _verb(order: Prescription | None) -> dict[str, Pair]:
+    """Return the verb of a drug by its route, as places."""
+    route = (order.route if order is not None else "").lower()
+    data = speech()
+    kind = "oral" if route in data["oral_routes"] else "shot" if route in data["shot_routes"] else "other"
+    words = data["take"][kind]
+    taken = "taken" if words["en"] == "take" else "used"
+    return {
+        "take": Pair(words["en"], words["zh"]),
+        "taking": Pair(words["ing"], words["zh"]),
+        "taken": Pair(taken, words["zh"]),
+    }
+
+
+def reason(speaker: Speaker, fact: Adherence, how: dict[str, Pair]) -> Pair | None:
+    """Return the sentence that says why a drug is not taken as ordered; None where there is no reason."""
+    if fact.reason is None or fact.reason_concept is None:
+        return None
+    known = phrases("reasons", fact.reason.en) or phrases("reason_concepts", fact.reason_concept)
+    if known:
+        return speaker.next(known, **how)
+    return side_effect(speaker, fact, Pair("it", "这药")) or _named(speaker, fact.reason_concept)
+
+
+def side_effect(speaker: Speaker, fact: Adherence, drug: Pair) -> Pair | None:
+    """Return what a drug did to the patient, the drug called as said; None where that is not the reason."""
+    for effect in drug_profiles()[fact.drug].adverse:
+        if effect.finding == fact.reason_concept and effect.say.en:
+            place = speaker.stream("effect", fact.drug, fact.id).below(len(effect.say.en))
+            english = effect.say.en[place]
+            for article in ("the ", "that "):
+                english = english.replace(f"{article}{{drug}}", "{drug}")
+                english = english.replace(f"{capital(article)}{{drug}}", "{drug}")
+            return speaker.fill(Pair(english, effect.say.zh[place]), {"drug": drug})
+    return None
+
+
+def _named(speaker: Speaker, concept: str) -> Pair:
+    found = {**findings(), **conditions()}.get(concept)
+    english = found.name.en.lower() if found is not None else concept.replace("_", " ")
+    chinese = (found.name.zh or found.name.en) if found is not None else english
+    return speaker.next(phrases("reason_other"), x=Pair(english, chinese), X=Pair(capital(english), chinese))
+
+
+def overview(speaker: Speaker, count: int, medicines: str | None) -> list[Pair]:
+    """Return the sentences that answer a question about medicines in general: how many, who sees to them, which.
+
+    Args:
+        speaker: Who speaks.
+        count: Drugs at home.
+        medicines: How they are managed, as in `Function.medicines`; None: unknown.
+    """
+    key = "none" if count == 0 else "one" if count == 1 else "few" if count <= _FEW else "many"
+    n = number(count)
+    sentences = [speaker.next(phrases("drugs_count", key), n=n, n_zh=n, n_cap=Pair(capital(n.en), n.zh))]
+    if count == 0:
+        return sentences
+    if medicines is not None:
+        sentences.append(managed(speaker, medicines))
+    if count > 1:
+        sentences.append(speaker.next(phrases("which")))
+    return sentences
+
+
+def managed(speaker: Speaker, medicines: str) -> Pair:
+    """Return who sees to the medicines."""
+    if medicines == "family" and speaker.caregiver != "none":
+        return speaker.next(phrases("medicines_caregiver_family"))
+    return speaker.next(phrases("medicines", medicines))

@@ -1,0 +1,238 @@
+"""What patients say of what they feel: a symptom with its particulars, what is not there, how much it hurts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from wardround.patients.knowledge import lexicon
+from wardround.patients.knowledge.bedside import finding_profiles
+from wardround.patients.knowledge.graph_models import FindingProfile, Phrases
+
+from .life import Pair, Sign
+from .speaking import Speaker, capital, phrases, speech, time_words
+
+_PARTICULARS = ("region", "quality", "provocation", "palliation", "timing", "radiation")
+_WORD = re.compile(r"[a-z]{4,}")
+_KEYS = {"provocation": "worse", "palliation": "better"}
+
+
+class Pain(NamedTuple):
+    """How much it hurts."""
+
+    worst: int | None
+    now: int | None
+    """As last measured; None where it was not, or where it is not known to belong to this pain."""
+
+
+def onset(sign: Sign, *, before: bool) -> Pair | None:
+    """Return since when a symptom is there, as it is told; with places for people."""
+    words = sign.attributes.get("onset")
+    return None if words is None else time_words(words, before=before)
+
+
+def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, most: int = 5) -> list[Pair]:
+    """Return the sentences about a symptom that is there, none of which contradicts another.
+
+    Args:
+        speaker: Who speaks.
+        sign: The symptom.
+        pain: For one that hurts.
+        before: Times count back from coming in.
+        most: Sentences.
+    """
+    profile = finding_profiles()[sign.finding]
+    stream = speaker.stream("symptom", sign.finding)
+    said = _say(speaker, profile, sign)
+    sentences = [said]
+    began = onset(sign, before=before)
+    if began is not None:
+        sentences.append(speaker.next(phrases("onset"), onset=began))
+    more: list[Pair] = []
+    if sign.side is not None and sign.side not in said.en and sign.side not in _english(sign, "region"):
+        more.append(speaker.next(phrases("side", sign.side)))
+    hurts = _hurts(speaker, pain)
+    if hurts is not None:
+        more.append(hurts)
+    rest = [_particular(speaker, sign, name) for name in stream.shuffled(_PARTICULARS) if _news(sign, name, said.en)]
+    more += [one for one in rest if one is not None]
+    if hurts is None:
+        more.append(_severity(speaker, sign))
+    sentences += more[: max(0, most - len(sentences))]
+    return sentences
+
+
+def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
+    """Return the first sentence: in the patient's words where some agree with the particulars, else by its name."""
+    stream = speaker.stream("say", sign.finding)
+    assert profile.lay is not None  # the callers look
+    clashes = [_clashes(sign, en, zh) for en, zh in zip(profile.lay.say.en, profile.lay.say.zh, strict=True)]
+    fitting = [place for place, count in enumerate(clashes) if not count]
+    if fitting:
+        place = stream.choice(fitting)
+        return speaker.fill(Pair(profile.lay.say.en[place], profile.lay.say.zh[place]))
+    name = Pair(profile.lay.name.en[0], profile.lay.name.zh[0])
+    return speaker.next(phrases("name_only"), x=name, X=Pair(capital(name.en), name.zh))
+
+
+def _clashes(sign: Sign, english: str, chinese: str) -> int:
+    """Count what a sentence tells that the particulars do not: another place, kind or time, a side, a length."""
+    words = _words(english)
+    found = 0
+    for name in _PARTICULARS:
+        own = sign.attributes.get(name)
+        if own is None:
+            continue
+        others, others_zh = _others(sign.finding, name, own)
+        found += bool(words & others) or any(one in chinese for one in others_zh)
+    found += bool(set(re.findall(r"[a-z]+", english.lower())) & set(speech()["lengths"]))
+    found += any(one in chinese for one in speech()["lengths"])
+    if sign.side is not None:
+        other = "right" if sign.side == "left" else "left"
+        found += other in re.findall(r"[a-z]+", english.lower())
+    return found
+
+
+@cache
+def _others(finding: str, name: str, own: Pair) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return words of the other options of a particular: those of English, and the Chinese ones whole."""
+    options: Phrases = getattr(finding_profiles()[finding], name)
+    mine = _words(own.en)
+    english = frozenset[str]().union(*(_words(one) for one in options.en)) - mine
+    return english, tuple(one for one in options.zh if one != own.zh and one not in own.zh and len(one) > 1)
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower())) - {"with", "that", "when", "from", "have", "this", "into", "like"}
+
+
+def _english(sign: Sign, name: str) -> str:
+    words = sign.attributes.get(name)
+    return "" if words is None else words.en
+
+
+def _news(sign: Sign, name: str, said: str) -> bool:
+    """Tell whether a particular adds something to what was said."""
+    words = sign.attributes.get(name)
+    if words is None:
+        return False
+    return not _words(words.en) or not _words(words.en) <= _words(said)
+
+
+@cache
+def _whole() -> dict[tuple[str, str], tuple[Pair, ...]]:
+    """Particulars that are sentences of their own ("nothing helps"), by kind and English words."""
+    return {
+        (one["kind"], one["of"]): tuple(Pair(say["en"], say["zh"]) for say in one["say"]) for one in speech()["whole"]
+    }
+
+
+@cache
+def names_medicine(words: str) -> bool:
+    """Tell whether words name a medicine or a kind of medicine."""
+    return bool(lexicon().scan(words, kinds=("drug", "drug_class")))
+
+
+def _particular(speaker: Speaker, sign: Sign, name: str) -> Pair | None:
+    words = sign.attributes[name]
+    whole = _whole().get((name, words.en))
+    if whole is not None:
+        return speaker.next(whole)
+    if name == "palliation" and names_medicine(words.en):
+        return None  # medicines are told where they are asked for, by who takes them
+    if words.zh.startswith("怎么"):
+        return None
+    english = speech()["plain"].get(words.en, words.en)
+    chinese = speech()["plain_zh"].get(words.zh, words.zh)
+    with_words = speech()["with"].get(words.en, f"with {english}")
+    x = Pair(english, chinese)
+    return speaker.next(
+        phrases(_KEYS.get(name, name)), x=x, X=Pair(capital(english), chinese), **{"with": Pair(with_words, chinese)}
+    )
+
+
+def _severity(speaker: Speaker, sign: Sign) -> Pair:
+    level = _english(sign, "severity").partition(",")[0] or "mild"
+    return speaker.next(phrases("severity", level))
+
+
+def _hurts(speaker: Speaker, pain: Pain | None) -> Pair | None:
+    if pain is None or pain.worst is None:
+        return None
+    worst = _score(pain.worst)
+    if pain.now == 0:
+        return speaker.next(phrases("worst_then_none"), worst=worst)
+    if pain.now is not None and pain.now < pain.worst:
+        return speaker.next(phrases("worst_then_now"), worst=worst, now=_score(pain.now))
+    return speaker.next(phrases("worst"), worst=worst)
+
+
+def _score(n: int) -> Pair:
+    return Pair(str(n), str(n))
+
+
+def plain(speaker: Speaker, sign: Sign) -> Pair:
+    """Return one sentence that says that something is so."""
+    return _say(speaker, finding_profiles()[sign.finding], sign)
+
+
+def absence(speaker: Speaker, sign: Sign) -> list[Pair]:
+    """Return the sentences that say that a symptom is not there."""
+    lay = finding_profiles()[sign.finding].lay
+    assert lay is not None
+    place = speaker.stream("deny", sign.finding).below(len(lay.deny.en))
+    said = speaker.fill(Pair(lay.deny.en[place], lay.deny.zh[place]))
+    return [said, speaker.next(phrases("denied_more"))]
+
+
+def brief(speaker: Speaker, sign: Sign, lead: str) -> Pair:
+    """Return one sentence about a further symptom, after a lead ("On top of that: ")."""
+    said = _say(speaker, finding_profiles()[sign.finding], sign)
+    before = speaker.next(phrases(lead))
+    english = said.en
+    if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2].islower():
+        english = english[0].lower() + english[1:]
+    return Pair(f"{before.en} {english}", before.zh + said.zh)
+
+
+def pain_now(speaker: Speaker, pain: Pain, sign: Sign | None) -> list[Pair]:
+    """Return the sentences about how much it hurts.
+
+    Args:
+        speaker: Who speaks.
+        pain: The scores; at least one of them is there.
+        sign: What hurts, if something does.
+    """
+    sentences: list[Pair] = []
+    if pain.now == 0 or pain == Pain(None, None):
+        sentences += [speaker.next(phrases("no_pain")), speaker.next(phrases("no_pain_more"))]
+    elif pain.now is not None:
+        sentences.append(speaker.next(phrases("now"), now=_score(pain.now)))
+    if sign is None:
+        return sentences
+    if pain.worst is not None and (pain.now is None or pain.now < pain.worst):
+        sentences.append(speaker.next(phrases("worst"), worst=_score(pain.worst)))
+    sentences.append(_where(speaker, sign))
+    return sentences
+
+
+def _where(speaker: Speaker, sign: Sign) -> Pair:
+    if "region" in sign.attributes:
+        found = _particular(speaker, sign, "region")
+        if found is not None:
+            return found
+    lay = finding_profiles()[sign.finding].lay
+    assert lay is not None
+    name = Pair(lay.name.en[0].removeprefix("a ").removeprefix("the "), lay.name.zh[0])
+    return speaker.next(phrases("pain_of"), x=name, X=Pair(capital(name.en), name.zh))
+
+
+def told_symptoms(signs: Sequence[Sign]) -> list[Sign]:
+    """Return the symptoms and events that patients can tell in their own words, those that matter most first."""
+    order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
+    skip = frozenset(speech()["told_elsewhere"])
+    found = [one for one in signs if one.finding not in skip and finding_profiles()[one.finding].lay is not None]
+    return sorted(found, key=lambda one: (order[one.relevance], one.onset, int(one.id[1:])))
