@@ -5,6 +5,7 @@ from __future__ import annotations
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
+from .aching import ache
 from .adhering import adhere, take_again
 from .diagnosing import afresh, fall_ill
 from .episodes import Coming
@@ -32,6 +33,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     end = start + between(stream, 20, 50) * MINUTE
     identity = making.new("e")
     illness = coming.has
+    turn: Instant | None = None
     profile = condition_profiles()[coming.condition]
     if illness is None:
         begun = start - between(stream, *profile.onset_hours) * 60 * MINUTE
@@ -39,12 +41,14 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
         illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
         if illness.acuity == "acute":
             illness = making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
-            making.body.turn(illness.id, end + between(stream, 1, 4) * DAY)
+            turn = end + between(stream, 1, 4) * DAY
     home = [order for order in making.active(start) if order.kind != "inpatient"]
     making.suspected = frozenset({illness.condition})
     adhere(making, identity, start, illness.id, last=last)
     manage(making, identity, start, fell=False)
-    _show(making, illness, identity, start, home_drugs=[order.drug for order in home])
+    _show(making, illness, identity, start, [order.drug for order in home], follow_up=follow_up)
+    if turn is not None:
+        making.body.turn(illness.id, turn)
     before = len(making.results)
     draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
@@ -67,10 +71,12 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     return identity
 
 
-def _show(making: Making, illness: Illness, identity: str, start: Instant, home_drugs: list[str]) -> None:
+def _show(
+    making: Making, illness: Illness, identity: str, start: Instant, home_drugs: list[str], *, follow_up: bool
+) -> None:
     showing = Showing(making, identity, start, start + 10 * MINUTE, home_drugs)
     over = illness.resolved is not None and illness.resolved <= start
-    fresh = not over and illness.resolved is not None and illness.onset > start - 30 * DAY
+    fresh = not over and not follow_up and illness.resolved is not None and illness.onset > start - 30 * DAY
     complaint = condition_profiles()[illness.condition].complaint
     if not over:
         showing.add(illness, "principal" if fresh else "background", complaint[0] if fresh and complaint else None)
@@ -80,6 +86,8 @@ def _show(making: Making, illness: Illness, identity: str, start: Instant, home_
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
+    if fresh:
+        ache(making, [illness.id], signs, start)
 
 
 def _complaint(making: Making, illness: Illness, identity: str) -> str:

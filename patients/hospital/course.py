@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from decimal import Decimal
-
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder, Treatment
 from wardround.patients.times import DAY, Instant
 
+from .aching import ache
 from .diagnosing import move_body
 from .generation import rules
-from .life import Illness, Pair, Prescription, Result, Sign, Treated
+from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
-from .physiology import Shift
-from .physiology_core import law
 from .planning import name_of
 from .signs import Showing, measured
 from .stays import Course
@@ -75,21 +71,7 @@ def _show(course: Course) -> None:
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
-    _ache(course, signs)
-
-
-def _ache(course: Course, signs: Sequence[Sign]) -> None:
-    """Let the pain that the patient scores stand in the vital signs too, until the illness turns."""
-    scored = [sign for sign in signs if sign.score is not None and sign.owners and sign.owners[0][0] in course.acute]
-    if not scored or law("pain_score") is None:
-        return
-    worst = max(scored, key=lambda sign: (sign.score or 0, sign.id))
-    now = course.making.body.value("pain_score", course.arrival) or Decimal(0)
-    lacking = Decimal(worst.score or 0) - now
-    if lacking > 0:
-        course.making.body.add(
-            Shift("pain_score", worst.owners[0][0], "add", lacking, worst.onset, worst.onset + HOUR, half_life_h=20)
-        )
+    ache(making, course.acute, signs, course.arrival)
 
 
 def _mistakable(course: Course) -> list[str]:
