@@ -19,6 +19,7 @@ from .targets import DRUG_ACTS, Site
 CHOICE = words("choice")
 NOT_NEEDED = tuple(sorted(words("acts.not_needed")))
 LEVEL = words("reading.level")
+STOPPING = frozenset(("stop", "hold", "continue"))
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
@@ -60,12 +61,11 @@ class ActReader(Meant):
 
     def _of_drugs(self, claims: list[ActClaim]) -> list[ActClaim]:
         """Drop a finding as the target of an act that has its drug too ("因血管性水肿停用依那普利")."""
-        kinds = {one: ann.value.drug for ann in self.targets for one in ann.value.ids}
-        dosed = {claim.act for claim in claims if kinds.get(claim.target)}
+        drugs = {one for ann in self.drugs for one in ann.value.ids}
         findings = {one for ann in self.targets if ann.value.kinds <= {"finding", "condition"} for one in ann.value.ids}
-        return [
-            c for c in claims if not (c.act in ("stop", "hold", "continue") and c.act in dosed and c.target in findings)
-        ]
+        cues = [ann.kind for ann in self.acts]
+        dosed = {c.act for c in claims if c.target in drugs and cues.count(c.act) == 1}
+        return [c for c in claims if not (c.act in dosed & STOPPING and c.target in findings)]
 
     def _chosen(self, claims: list[ActClaim]) -> list[ActClaim]:
         """Take back acts that the sentence leaves the choice of ("continue vs hold", "hold (or continue it)")."""
