@@ -198,24 +198,19 @@ class _Teller:
     # -- life and function ---------------------------------------------------------------------------------------------
 
     def _tell_social(self) -> None:
-        speaker, person = self._speaker, self._known.life.person
-        said: dict[str, list[Pair]] = {"living": [person_words.living(speaker, person)]}
-        if "smoking" in self._facts:
-            said["smoking"] = person_words.smoking(speaker, person)
-            said["alcohol"] = [person_words.alcohol(speaker, person)]
-        if "work" in self._facts:
-            said["work"] = [person_words.work(speaker, person)]
-        order = speaker.stream("social").shuffled(list(said))
-        whole = [said[one][0] for one in order]
+        ids = [one for one in ("living", "smoking", "alcohol", "work") if one in self._facts]
+        order = self._speaker.stream("social").shuffled(ids)
+        whole = [self._social(one)[0] for one in order]
         self._add(_SOCIAL, None, order, self._said("social", whole, "calm_closers"))
-        again = {
-            "living": lambda: [person_words.living(speaker, person)],
-            "smoking": lambda: person_words.smoking(speaker, person),
-            "alcohol": lambda: [person_words.alcohol(speaker, person)],
-            "work": lambda: [person_words.work(speaker, person)],
-        }
-        for one in said:
-            self._add(_SOCIAL, one, [one], self._said(one, again[one](), "calm_closers"))
+        for one in ids:
+            self._add(_SOCIAL, one, [one], self._said(one, self._social(one), "calm_closers"))
+
+    def _social(self, what: str) -> list[Pair]:
+        speaker, person = self._speaker, self._known.life.person
+        if what == "smoking":
+            return person_words.smoking(speaker, person)
+        tell = {"living": person_words.living, "alcohol": person_words.alcohol, "work": person_words.work}[what]
+        return [tell(speaker, person)]
 
     def _tell_function(self) -> None:
         function, speaker = self._known.function, self._speaker

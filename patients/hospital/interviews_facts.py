@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from wardround.patients.interview import Fact, Persona
 from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
 from wardround.patients.rng import Stream
-from wardround.patients.times import parse_instant
 
 from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
 from .making import age_at
@@ -150,8 +149,10 @@ def persona(known: Known) -> Persona:
 
 
 def withheld(known: Known) -> Adherence | None:
-    """Return the drug of which the patient tells only when it is named: the one that matters most of those not taken
-    as ordered of which no note knows; None: nothing is held back."""
+    """Return the drug of which the patient tells only when it is named; None: nothing is held back.
+
+    It is the one that matters most of those that are not taken as ordered and of which no note knows.
+    """
     hidden = [one for one in known.adherence if one.state in _BAD and not one.charted]
     stream = Stream("hospital", known.life.seed, known.life.index, "interview", known.root.id, "withhold")
     if not hidden or stream.below(100) >= _WITHHOLD:

@@ -215,19 +215,19 @@ def pain_now(speaker: Speaker, pain: Pain, sign: Sign | None) -> list[Pair]:
         return sentences
     if pain.worst is not None and (pain.now is None or pain.now < pain.worst):
         sentences.append(speaker.next(phrases("worst"), worst=_score(pain.worst)))
-    sentences.append(_where(speaker, sign))
+    sentences.append(_where(speaker, sign, over=pain.now == 0))
     return sentences
 
 
-def _where(speaker: Speaker, sign: Sign) -> Pair:
-    if "region" in sign.attributes:
+def _where(speaker: Speaker, sign: Sign, *, over: bool) -> Pair:
+    if "region" in sign.attributes and not over:
         found = _particular(speaker, sign, "region")
         if found is not None:
             return found
     lay = finding_profiles()[sign.finding].lay
     assert lay is not None
     name = Pair(lay.name.en[0].removeprefix("a ").removeprefix("the "), lay.name.zh[0])
-    return speaker.next(phrases("pain_of"), x=name, X=Pair(capital(name.en), name.zh))
+    return speaker.next(phrases("pain_was" if over else "pain_of"), x=name, X=Pair(capital(name.en), name.zh))
 
 
 def told_symptoms(signs: Sequence[Sign]) -> list[Sign]:
