@@ -10,6 +10,7 @@ from typing import Literal
 from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles, lab_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
+from wardround.patients.rng import Stream
 from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
@@ -89,6 +90,20 @@ def child_pugh(conditions: frozenset[str], labs: dict[str, Decimal]) -> Literal[
     return "A" if points <= 6 else "B" if points <= 9 else "C"
 
 
+def _stop(
+    illness: Illness, line: Treatment, choice: Choice, kind: Kind, at: Instant, given: Sequence[Prescription],
+    stream: Stream,
+) -> Instant | None:  # fmt: skip
+    """Return when an order ends: its course, less what was given in hospital; None: it goes on."""
+    if line.days is not None:
+        course = DAY * between(stream, *line.days)
+        had = at - min((order.start for order in given if order.indication == illness.id), default=at)
+        return at + max(2 * DAY, course - had // DAY * DAY)
+    if kind != "inpatient" and illness.acuity == "acute" and is_a(choice.drug, rules().short_drugs):
+        return at + DAY * between(stream, *rules().short_days)
+    return None
+
+
 class Desk:
     """Writes the orders of a life."""
 
@@ -142,13 +157,7 @@ class Desk:
             return running[0] if running else None
         for order in running:
             self.pause(order, at, "changed_in_hospital")
-        stop = None
-        if line.days is not None:
-            course = DAY * (line.days[0] + stream.below(line.days[1] - line.days[0] + 1))
-            had = at - min((order.start for order in given if order.indication == illness.id), default=at)
-            stop = at + max(2 * DAY, course - had // DAY * DAY)
-        elif kind != "inpatient" and illness.acuity == "acute" and is_a(choice.drug, rules().short_drugs):
-            stop = at + DAY * between(stream, *rules().short_days)
+        stop = _stop(illness, line, choice, kind, at, given, stream)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
 

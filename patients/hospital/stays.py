@@ -225,57 +225,36 @@ def _companions(course: Course) -> None:
 
 def close_course(course: Course) -> None:
     """Write down the stay and its parts, with the diagnoses as they stand at the end."""
-    making = course.making
-    end = course.leaves
-    known = [one for one in making.ill(end) if one.id not in course.acute and one.known_at <= end]
-    coded = tuple(dict.fromkeys([course.principal, *course.acute, *(one.id for one in known)]))
-    service = _service(course)
-    reason = plain_name(course.complaint)
+    end, only = course.leaves, (course.principal,)
     disposition = _disposition(course)
-
-    def stay(
-        identity: str,
-        kind: Literal["clinic", "ed", "ward", "icu"],
-        start: Instant,
-        until: Instant,
-        codes: tuple[str, ...],
-        where: str,
-        went: str | None,
-        part_of: str | None,
-    ) -> None:
-        making.stays[identity] = Stay(
-            identity,
-            kind,
-            start,
-            until,
-            course.principal,
-            codes,
-            course.complaint,
-            reason,
-            where,
-            went,
-            part_of,
-        )
-
     if not course.inpatient:
-        stay(course.ward, "ed", course.arrival, end, coded, "emergency_department", disposition, None)
+        _write(course, course.ward, "ed", course.arrival, end, _coded(course), "emergency_department", disposition)
         return
     if course.ed is not None:
-        stay(
-            course.ed,
-            "ed",
-            course.arrival,
-            course.admitted,
-            (course.principal,),
-            "emergency_department",
-            "admitted",
-            course.ward,
-        )
-    stay(course.ward, "ward", course.admitted, end, coded, service, disposition, None)
+        _write(course, course.ed, "ed", course.arrival, course.admitted, only, "emergency_department", "admitted")
+    _write(course, course.ward, "ward", course.admitted, end, _coded(course), _service(course), disposition)
     if course.icu is not None:
         out = min(course.icu_to, end)
-        stay(course.icu, "icu", course.icu_from, out, (course.principal,), "critical_care",
-             "died" if course.dies and out == end else None, course.ward)  # fmt: skip
+        went = "died" if course.dies and out == end else None
+        _write(course, course.icu, "icu", course.icu_from, out, only, "critical_care", went)
+
+
+def _write(
+    course: Course, identity: str, kind: Literal["ed", "ward", "icu"], start: Instant, end: Instant,
+    diagnoses: tuple[str, ...], service: str, disposition: str | None,
+) -> None:  # fmt: skip
+    """Add the stay, or a part of it, to the life."""
+    course.making.stays[identity] = Stay(
+        id=identity, kind=kind, start=start, end=end, principal=course.principal, diagnoses=diagnoses,
+        complaint=course.complaint, reason=plain_name(course.complaint), service=service, disposition=disposition,
+        part_of=course.ward if identity != course.ward else None,
+    )  # fmt: skip
+
+
+def _coded(course: Course) -> tuple[str, ...]:
+    """Return ids of what is coded at the end: the principal illness, what else was treated, what the patient has."""
+    known = [one.id for one in course.making.ill(course.leaves) if one.id not in course.acute]
+    return tuple(dict.fromkeys([course.principal, *course.acute, *known]))
 
 
 def _service(course: Course) -> str:
