@@ -100,8 +100,8 @@ def _order_against(draft: Draft, allergy: Allergy, stay: Stay, drug: str) -> Non
     number = sum(one.id.startswith("rxa") for one in draft.orders) + 1
     start = stay.start + 6 * _HOUR
     order = Prescription(
-        f"rxa{number}", drug, profile.charted[0], dose.dose, dose.route, dose.frequency[0], False, "inpatient",
-        start, start + 3 * _HOUR, start, stay.id, None, "stopped",
+        f"rxa{number}", drug, (dose.charted or profile.charted)[0], dose.dose, dose.route, dose.frequency[0], False,
+        "inpatient", start, start + 3 * _HOUR, start, stay.id, None, "stopped",
     )  # fmt: skip
     draft.orders.append(order)
     draft.add(

@@ -82,7 +82,7 @@ def choose(
     chosen, fitted = safe[1] if len(safe) > 1 and stream.chance(_LATER, 100) else safe[0]
     return Choice(
         drug=chosen.id,
-        name=_often_first(chosen.charted, stream),
+        name=_often_first(fitted.rule.charted or chosen.charted, stream),
         dose=fitted.dose,
         route=fitted.rule.route,
         frequency=fitted.frequency,

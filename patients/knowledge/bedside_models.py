@@ -125,6 +125,8 @@ class DoseRule(_Frozen):
     """One way to give a drug."""
 
     key: str = "usual"
+    charted: tuple[str, ...] = ()
+    """Names that orders use for this way of giving it ("fentanyl patch", "Ventolin HFA"); empty: the drug's."""
     route: str
     """Words as charts have them: oral, IV, subcutaneous, inhaled, topical, IM, transdermal, rectal, ophthalmic."""
     dose: str

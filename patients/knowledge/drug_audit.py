@@ -87,7 +87,7 @@ def _links(profile: DrugProfile, profiles: Mapping[str, DrugProfile]) -> Iterato
     for path, key, known, kind in named:
         if key not in known:
             yield f"{path}: `{key}` is no {kind}"
-    for name in profile.charted:
+    for name in (*profile.charted, *(name for rule in profile.doses for name in rule.charted)):
         if not any(mention.concept == profile.id for mention in lexicon().scan(name)):
             yield f"charted: the lexicon does not read `{name}` as this drug"
     if profile.id in profile.contains:
