@@ -38,6 +38,8 @@ from .session import Session
 RETRIES = 3
 """Plans tried after a first one failed a gate; then the next drug, then the next patient."""
 GATES = ("gate1", "gate2", "gate3")
+_SPARSE = frozenset({"missing", "delayed_result"})
+"""Planted flaws that leave right what the record does say."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,10 @@ def _of_patient(run: _Run, store: ChartStore, patient: str, room: int, anchor: A
     made = 0
     reasons: list[str] = []
     taken: set[tuple[str, str]] = set()
+    flawed = _flawed(store, patient)
     for encounter, instant in _anchors(store, chart, run.scenario, anchor):
         snapshot = chart.at(instant)
-        view = view_record(snapshot, encounter, run.scenario.resource_types, run.scenario.casual)
+        view = view_record(snapshot, encounter, run.scenario.resource_types, run.scenario.casual, flawed)
         run.left_out.update(view.left_out)
         if pronouns(view.sex) is None:
             reasons.append(f"sex is recorded as `{view.sex}`")
@@ -173,6 +176,13 @@ def _middle(start: Instant, end: Instant, hour: int) -> Instant:
 
 
 # -- what --------------------------------------------------------------------------------------------------------------
+
+
+def _flawed(store: ChartStore, patient: str) -> frozenset[str]:
+    """Return what a generated chart says wrongly, as its truth tells: an answer that rests on it would be no gold."""
+    truth = store.truth(patient)
+    flaws = () if truth is None else truth.flaws
+    return frozenset(place for flaw in flaws if flaw.kind not in _SPARSE for place in flaw.places)
 
 
 def _ordered_pairs(run: _Run, view: RecordView, patient: str) -> list[Pair]:
@@ -253,10 +263,12 @@ def _session_of(run: _Run, plan: Plan, chart: Chart, stream: Stream) -> Session 
 def _interview(store: ChartStore, snapshot: Snapshot, encounter: str, pair: Pair, stream: Stream) -> Interview:
     """Return the authored interview, or one made for the record in which the patient's adherence is drawn.
 
-    Where each encounter has its own, that of another one is never used: it may tell what comes later.
+    Where each encounter has its own, it is told as of that encounter's end, so none is used before, nor that of another
+    encounter: it may tell what comes later.
     """
-    authored = store.interview(snapshot.patient_id, encounter)
-    if authored is None and not store.interviews(snapshot.patient_id):
+    told = store.interviews(snapshot.patient_id)
+    authored = told.get(encounter) if _is_over(snapshot, encounter) else None
+    if not told:
         authored = store.interview(snapshot.patient_id)
     if authored is not None:
         return authored
@@ -270,6 +282,12 @@ def _interview(store: ChartStore, snapshot: Snapshot, encounter: str, pair: Pair
         disclosure="critical_withheld" if poor and stream.chance(1, 2) else "open",
     )
     return make_interview(snapshot, stream.bits64() >> 1, persona=persona, withhold=pair.order.drug if poor else None)
+
+
+def _is_over(snapshot: Snapshot, encounter: str) -> bool:
+    """Tell whether an encounter has ended by the anchor."""
+    entry = snapshot.read("Encounter", encounter)
+    return entry is not None and "end" in entry.resource().get("period", {})
 
 
 # -- counting ----------------------------------------------------------------------------------------------------------

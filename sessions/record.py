@@ -120,6 +120,7 @@ def view_record(
     encounter: str,
     types: tuple[str, ...],
     short: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    flawed: frozenset[str] = frozenset(),
 ) -> RecordView:
     """Read what the planner may use of one encounter.
 
@@ -128,10 +129,11 @@ def view_record(
         encounter: Id of the encounter of the round.
         types: Resource types whose presence counts towards the tier.
         short: Lab → what it is called on rounds, the usual name first; others keep their full name.
+        flawed: Keys of results and orders known to be charted wrongly: labs and drugs with one of them are left out.
     """
     left_out: Counter[str] = Counter()
-    latest, series = _labs(snapshot, encounter, short, left_out)
-    orders = _orders(snapshot, left_out)
+    latest, series = _labs(snapshot, encounter, short, left_out, flawed)
+    orders = _orders(snapshot, left_out, flawed)
     present = frozenset(kind for kind in types if next(iter(snapshot.resources(kind)), None) is not None)
     person = next(iter(snapshot.resources("Patient")), {})
     return RecordView(
@@ -152,7 +154,11 @@ def view_record(
 
 
 def _labs(
-    snapshot: Snapshot, encounter: str, short: Mapping[str, tuple[str, ...]], left_out: Counter[str]
+    snapshot: Snapshot,
+    encounter: str,
+    short: Mapping[str, tuple[str, ...]],
+    left_out: Counter[str],
+    flawed: frozenset[str],
 ) -> tuple[dict[str, Reading], dict[str, tuple[Reading, ...]]]:
     found: dict[str, list[tuple[Measurement, bool]]] = {}
     for resource in snapshot.resources("Observation"):
@@ -171,6 +177,8 @@ def _labs(
         mine = {one.key for one, here in found[concept] if here}
         if not readings:
             left_out["lab without a numeric value"] += 1
+        elif any(one.key in flawed for one, here in found[concept] if here or one.key in readings[-1].keys):
+            left_out["lab with a value that is charted wrongly"] += 1
         elif max(clash, default=readings[0].at - 1) >= readings[-1].at:
             left_out["latest value is a tie"] += 1
         elif not mine.issuperset(readings[-1].keys):
@@ -225,7 +233,7 @@ def _level(measured: Measurement) -> Level | None:
 # -- orders ------------------------------------------------------------------------------------------------------------
 
 
-def _orders(snapshot: Snapshot, left_out: Counter[str]) -> dict[str, Order]:
+def _orders(snapshot: Snapshot, left_out: Counter[str], flawed: frozenset[str]) -> dict[str, Order]:
     active: dict[str, list[dict[str, Any]]] = {}
     for resource in snapshot.resources("MedicationRequest"):
         if resource.get("status") != "active":
@@ -239,6 +247,9 @@ def _orders(snapshot: Snapshot, left_out: Counter[str]) -> dict[str, Order]:
     for drug in sorted(active):
         if len(active[drug]) > 1:
             left_out["drug with several active orders"] += 1
+            continue
+        if f"MedicationRequest/{active[drug][0]['id']}" in flawed:
+            left_out["drug whose order is charted wrongly"] += 1
             continue
         orders[drug] = _order(drug, active[drug][0])
     return orders
