@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wardround.patients.interview import Fact, Interview, InterviewTool, Reply, Words
+from wardround.patients.times import DAY
 
 from . import speaking_medicines as medicines
 from . import speaking_person as person_words
@@ -23,6 +24,8 @@ _MEDICINES: InterviewTool = "patient.get_medication_adherence"
 _SOCIAL: InterviewTool = "patient.get_social_history"
 _FUNCTION: InterviewTool = "patient.get_functional_status"
 _PAIN: InterviewTool = "patient.get_pain_assessment"
+_OLD = 60 * DAY
+"""What has lasted longer is an old trouble."""
 
 
 def make_interviews(life: Life) -> dict[str, Interview]:
@@ -102,22 +105,21 @@ class _Teller:
                 continue
             sentences = symptoms.symptom(speaker, sign, self._hurt(sign), before=before)
             given = self._given(sign)
+            mood = "closers" if sign.type == "symptom" else "calm_closers"
             if sign is complaint:
                 self._add(_SYMPTOMS, "complaint", ["complaint", *given], self._said("complaint", sentences))
                 given = ["complaint", *given]
-            self._add(_SYMPTOMS, sign.id, given, self._said(sign.id, sentences))
+            self._add(_SYMPTOMS, sign.id, given, self._said(sign.id, sentences, mood))
         if complaint is None:
-            self._add(_SYMPTOMS, "complaint", ["complaint"], self._said("complaint", self._why(), "calm_closers"))
+            told, more = self._opening()
+            self._add(_SYMPTOMS, "complaint", told, self._said("complaint", more, "calm_closers"))
         for sign in known.absent:
             self._add(
                 _SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign), "calm_closers")
             )
 
-    def _why(self) -> list[Pair]:
-        return [self._speaker.next(phrases("followup")), self._speaker.next(phrases("no_trouble"))]
-
-    def _tell_in_general(self) -> None:
-        """Record the answer to "what brings you in": the complaint, what goes with it, whether it is better."""
+    def _opening(self) -> tuple[list[str], list[Pair]]:
+        """Return the answer to "what brings you in", with the facts in it: the complaint and what goes with it."""
         known, speaker = self._known, self._speaker
         complaint = known.complaint
         felt = [one for one in known.present if one.type == "symptom" and one is not complaint]
@@ -125,18 +127,28 @@ class _Teller:
         if complaint is not None:
             sentences = symptoms.symptom(speaker, complaint, None, before=known.inpatient, most=2)
             given.append(complaint.id)
+            felt = felt[: 2 if speaker.stream("two").chance(1, 2) else 1]
         else:
             sentences = [speaker.next(phrases("followup"))]
             if not felt:
                 sentences.append(speaker.next(phrases("no_trouble")))
-        lead = "also" if complaint is not None else "still"
-        for sign in felt[: 2 if complaint is not None and speaker.stream("two").chance(1, 2) else 1]:
+            felt = felt[:1]
+        for sign in felt:
+            lead = "also"
+            if complaint is None:
+                lead = "still" if known.root.start - sign.onset > _OLD else "though"
             sentences.append(symptoms.brief(speaker, sign, lead))
             given.append(sign.id)
-            lead = "also"
+        return given, sentences
+
+    def _tell_in_general(self) -> None:
+        """Record the answer to "what brings you in", and whether it is better."""
+        known = self._known
+        given, sentences = self._opening()
         if known.inpatient and known.improved:
-            sentences.append(speaker.next(phrases("better_now")))
-        self._add(_SYMPTOMS, None, given, self._said("general", sentences))
+            sentences.append(self._speaker.next(phrases("better_now")))
+        mood = "closers" if len(given) > 1 else "calm_closers"
+        self._add(_SYMPTOMS, None, given, self._said("general", sentences, mood))
         self._tell_after(sentences, given)
 
     def _tell_after(self, sentences: list[Pair], given: list[str]) -> None:

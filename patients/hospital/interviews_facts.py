@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from wardround.patients.interview import Fact, Persona
 from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
 from wardround.patients.rng import Stream
+from wardround.patients.times import Instant
 
+from .generation import rules
 from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
 from .making import age_at
 from .speaking import speech
@@ -32,6 +34,8 @@ class Known:
 
     life: Life
     root: Stay
+    begin: Instant
+    """When it began, with its first part."""
     age: int
     present: tuple[Sign, ...]
     absent: tuple[Sign, ...]
@@ -76,40 +80,48 @@ def knowns(life: Life) -> list[tuple[Known, tuple[Stay, ...]]]:
         return identity
 
     tops = {one: top(one) for one in parents}
-    roots = [one for one in life.stays if one.part_of is None]
     illnesses = {one.id: one for one in life.illnesses}
     orders = {one.id: one for one in life.prescriptions}
+    roots = [one for one in life.stays if one.part_of is None]
     found = []
     for root in roots:
         parts = tuple(one for one in life.stays if tops[one.id] == root.id)
-        ids = frozenset(one.id for one in parts)
-        signs = [one for one in life.signs if one.encounter in ids and one.finding in finding_profiles()]
-        present = told_symptoms([one for one in signs if one.present and one.type in ("symptom", "history")])
-        there = {one.finding for one in present}
-        drugs = _drugs([one for one in life.adherence if one.encounter in ids])
-        denied = [one for one in signs if not one.present and one.type == "symptom" and one.finding not in there]
-        blamed = {one.reason_concept for one in drugs}
-        pains = [
-            one for one in life.results
-            if one.lab == "pain_score" and one.encounter in ids and one.text.isdigit()
-        ]  # fmt: skip
-        functions = [one for one in life.functions if one.encounter in ids]
-        found.append(
-            (
-                Known(
-                    life=life, root=root, age=age_at(life.person.birth_date, min(one.start for one in parts)),
-                    present=_unique(present),
-                    # What a drug is blamed for is not denied in the same breath, nor what the chart has denied of it.
-                    absent=_unique([one for one in told_symptoms(denied) if one.finding not in blamed]),
-                    adherence=drugs, function=functions[0] if functions else None,
-                    pain=max(pains, key=lambda one: (one.at, one.id), default=None),
-                    improved=any(one.kind == "improved" and one.encounter in ids for one in life.events),
-                    first=roots[0].id, illnesses=illnesses, orders=orders,
-                ),
-                parts,
-            )
-        )  # fmt: skip
+        found.append((_known(life, root, parts, roots[0].id, illnesses, orders), parts))
     return found
+
+
+def _known(
+    life: Life, root: Stay, parts: tuple[Stay, ...], first: str, illnesses: dict[str, Illness],
+    orders: dict[str, Prescription],
+) -> Known:  # fmt: skip
+    ids = frozenset(one.id for one in parts)
+    signs = [one for one in life.signs if one.encounter in ids and one.finding in finding_profiles()]
+    present = told_symptoms([one for one in signs if one.present and one.type in ("symptom", "history")])
+    there = {one.finding for one in present}
+    drugs = _drugs([one for one in life.adherence if one.encounter in ids])
+    # What a drug is blamed for is not denied in the same breath.
+    blamed = {one.reason_concept for one in drugs}
+    denied = [
+        one for one in signs
+        if not one.present and one.type == "symptom" and one.finding not in there and one.finding not in blamed
+    ]  # fmt: skip
+    pains = [one for one in life.results if one.lab == "pain_score" and one.encounter in ids and one.text.isdigit()]
+    begin = min(one.start for one in parts)
+    return Known(
+        life=life,
+        root=root,
+        begin=begin,
+        age=age_at(life.person.birth_date, begin),
+        present=_unique(present),
+        absent=_unique(told_symptoms(denied)),
+        adherence=drugs,
+        function=next((one for one in life.functions if one.encounter in ids), None),
+        pain=max(pains, key=lambda one: (one.at, int(one.id[1:])), default=None),
+        improved=any(one.kind == "improved" and one.encounter in ids for one in life.events),
+        first=first,
+        illnesses=illnesses,
+        orders=orders,
+    )
 
 
 def _unique(signs: Sequence[Sign]) -> tuple[Sign, ...]:
@@ -144,7 +156,20 @@ def persona(known: Known) -> Persona:
         anxiety=anxiety,  # type: ignore[arg-type] # one of the literals
         adherence="poor" if states & _BAD else "uncertain" if states - {"taking"} else "good",
         disclosure="open" if withheld(known) is None else "critical_withheld",
-        informant="patient" if life.caregiver == "none" else "caregiver",
+        informant="caregiver" if _spoken_for(known) else "patient",
+    )
+
+
+def _spoken_for(known: Known) -> bool:
+    """Tell whether a caregiver speaks, by the rule of the notes: for children, and where the mind is clouded."""
+    who = known.life.caregiver
+    if who in ("mother", "father"):
+        return known.age < _ADULT
+    return who != "none" and any(
+        one.condition in rules().cannot_tell
+        and one.known_at <= known.root.end
+        and (one.resolved is None or one.resolved > known.begin)
+        for one in known.life.illnesses
     )
 
 
@@ -265,7 +290,7 @@ def _adherence(known: Known) -> list[Fact]:
 
 def _social(known: Known) -> list[Fact]:
     person, found = known.life.person, []
-    first = f"{known.first}"
+    first = known.first
 
     def observed(stay: str, what: str) -> str:
         return f"{_key(known, 'Observation', stay)}-{what}"

@@ -24,6 +24,8 @@ from .life import Pair
 _ONES = "零一二三四五六七八九十"
 _ENGLISH = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _NUMBER = re.compile(r"\d+")
+_END = re.compile(r"[.?!](?= |$)")
+_END_ZH = re.compile("[。？！]")
 _MOST = 5
 """Sentences of a reply."""
 _OLD = 55
@@ -114,10 +116,12 @@ class Speaker:
                 a list without levels (`confess`) ends it always.
         """
         stream = self.stream("frame", name)
-        body = self._subject(list(sentences[:_MOST]), stream)
+        body = self._subject(_within(sentences), stream)
         ends = speech()[mood]
         starts = "plain_openers" if mood == "calm_closers" else "openers"
-        if isinstance(ends, list):
+        if sum(len(_END.findall(one.en)) for one in body) >= _MOST:
+            pass
+        elif isinstance(ends, list):
             if len(body) < _MOST:
                 body.append(self.next(phrases(mood)))
         elif len(body) < _MOST and stream.below(100) < {"low": 12, "medium": 30, "high": 72}[self.persona.anxiety]:
@@ -144,6 +148,18 @@ class Speaker:
         if not chinese.startswith(tuple(speech()["no_subject"])):
             chinese = (who.zh if named else self._pronoun) + chinese
         return [Pair(english, chinese), *body[1:]]
+
+
+def _within(sentences: Sequence[Pair]) -> list[Pair]:
+    """Return the first turns of speech, as many as make no more than a reply's sentences in either language."""
+    body: list[Pair] = []
+    count = 0
+    for one in sentences:
+        count += max(len(_END.findall(one.en)), len(_END_ZH.findall(one.zh)), 1)
+        if body and count > _MOST:
+            break
+        body.append(one)
+    return body
 
 
 def capital(text: str) -> str:

@@ -50,6 +50,8 @@ def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, mo
     began = onset(sign, before=before)
     if began is not None:
         sentences.append(speaker.next(phrases("onset"), onset=began))
+    if sign.type != "symptom":  # something that was: it has no place, kind or severity
+        return sentences
     more: list[Pair] = []
     if sign.side is not None and sign.side not in said.en and sign.side not in _english(sign, "region"):
         more.append(speaker.next(phrases("side", sign.side)))
@@ -150,8 +152,19 @@ def _particular(speaker: Speaker, sign: Sign, name: str) -> Pair | None:
     with_words = speech()["with"].get(words.en, f"with {english}")
     x = Pair(english, chinese)
     return speaker.next(
-        phrases(_KEYS.get(name, name)), x=x, X=Pair(capital(english), chinese), **{"with": Pair(with_words, chinese)}
+        phrases(_timing(words.en) if name == "timing" else _KEYS.get(name, name)),
+        x=x,
+        X=Pair(capital(english), chinese),
+        **{"with": Pair(with_words, chinese)},
     )
+
+
+def _timing(words: str) -> str:
+    """Return the list of sentences that words of timing fit: when it comes, how it goes, else by themselves."""
+    first = words.split()[0]
+    if first in speech()["timing_when_starts"]:
+        return "timing_when"
+    return "timing_is" if first in speech()["timing_is_starts"] else "timing"
 
 
 def _severity(speaker: Speaker, sign: Sign) -> Pair:
@@ -193,7 +206,7 @@ def brief(speaker: Speaker, sign: Sign, lead: str) -> Pair:
     said = _say(speaker, finding_profiles()[sign.finding], sign)
     before = speaker.next(phrases(lead))
     english = said.en
-    if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2].islower():
+    if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2] in set("abcdefghijklmnopqrstuvwxyz "):
         english = english[0].lower() + english[1:]
     return Pair(f"{before.en} {english}", before.zh + said.zh)
 

@@ -1,0 +1,294 @@
+"""Interviews of generated lives: facts that are true, words that say them, nothing that gives away or contradicts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from wardround.patients.dialogue import INTERVIEW_TOOLS, Dialogue, interview_problems
+from wardround.patients.hospital.interviews import make_interviews
+from wardround.patients.hospital.life import Life, Stay
+from wardround.patients.hospital.living import make_life
+from wardround.patients.interview import Fact, Interview, Reply
+from wardround.patients.knowledge import lexicon
+
+_SEED = 41
+_COUNT = 40
+_LATIN = {"B", "D", "A", "C", "K", "E", "COVID", "HIV", "CT", "MRI", "INR"}
+_BAD = ("stopped", "reduced", "never_started", "missed_doses")
+
+
+@cache
+def _lives() -> tuple[Life, ...]:
+    return tuple(make_life(_SEED, index) for index in range(_COUNT))
+
+
+@cache
+def _interviews() -> tuple[dict[str, Interview], ...]:
+    return tuple(make_interviews(life) for life in _lives())
+
+
+def _roots() -> Iterator[tuple[Life, Stay, Interview]]:
+    for life, told in zip(_lives(), _interviews(), strict=True):
+        for stay in life.stays:
+            if stay.part_of is None:
+                yield life, stay, told[stay.id]
+
+
+def _sentences(text: str) -> int:
+    return len(re.findall(r"[.?!](?= |$)|[。？！]", text))
+
+
+def _parts(life: Life, root: Stay) -> set[str]:
+    return {stay.id for stay in life.stays if root.id in (stay.id, stay.part_of)} | {
+        stay.id for stay in life.stays for above in life.stays
+        if stay.part_of == above.id and above.part_of == root.id
+    }  # fmt: skip
+
+
+def test_every_stay_has_an_interview_in_order() -> None:
+    for life, told in zip(_lives(), _interviews(), strict=True):
+        assert list(told) == [stay.id for stay in life.stays]
+
+
+def test_interviews_are_sound() -> None:
+    for _, _, interview in _roots():
+        assert interview_problems(interview) == []
+
+
+def test_the_same_life_says_the_same_words() -> None:
+    for life, told in list(zip(_lives(), _interviews(), strict=True))[:5]:
+        assert make_interviews(life) == told
+
+
+def test_every_question_is_answered_in_both_languages() -> None:
+    for _, _, interview in _roots():
+        recorded = {(reply.tool, reply.fact) for reply in interview.replies if not reply.after}
+        assert {(tool, None) for tool in INTERVIEW_TOOLS} - recorded <= {("patient.get_functional_status", None)}
+        answered = {reply.fact for reply in interview.replies}
+        assert {fact.id for fact in interview.facts} <= answered
+        for reply in interview.replies:
+            assert reply.text.en
+            assert reply.text.zh
+            assert "{" not in reply.text.en + reply.text.zh
+
+
+def test_replies_are_two_to_five_sentences() -> None:
+    for _, _, interview in _roots():
+        for reply in interview.replies:
+            assert 2 <= _sentences(reply.text.en or "") <= 5, reply.text.en
+            assert 2 <= _sentences(reply.text.zh or "") <= 6, reply.text.zh
+
+
+def test_chinese_has_no_english_left() -> None:
+    found = Counter(
+        word for _, _, one in _roots() for reply in one.replies for word in re.findall("[A-Za-z]+", reply.text.zh or "")
+    )
+    assert set(found) <= _LATIN
+
+
+def test_facts_are_those_of_the_life() -> None:
+    for life, root, interview in _roots():
+        parts = _parts(life, root)
+        signs = {sign.id: sign for sign in life.signs if sign.encounter in parts}
+        taken = {one.id: one for one in life.adherence if one.encounter in parts}
+        for fact in interview.facts:
+            if fact.id in signs:
+                sign = signs[fact.id]
+                assert fact.concept == sign.finding
+                assert (fact.polarity == "present") == sign.present
+                assert fact.attributes.get("onset") == (sign.attributes["onset"].en if sign.attributes else None)
+                assert sign.onset <= root.end
+            if fact.kind == "adherence":
+                true = taken[fact.id]
+                assert (fact.drug, fact.state, fact.reason) == (true.drug, true.state, true.reason_concept)
+                assert fact.attributes.get("since") == (true.since.en if true.since else None)
+
+
+def test_every_drug_taken_at_home_has_one_fact() -> None:
+    for life, root, interview in _roots():
+        drugs = [fact.drug for fact in interview.facts if fact.kind == "adherence"]
+        parts = _parts(life, root)
+        assert len(drugs) == len(set(drugs))
+        assert set(drugs) == {one.drug for one in life.adherence if one.encounter in parts}
+
+
+def test_charted_sources_name_what_the_chart_has() -> None:
+    from wardround.patients.hospital.charting import chart_record
+    from wardround.patients.hospital.writing import write_record
+
+    for life, told in list(zip(_lives(), _interviews(), strict=True))[:3]:
+        traced = {trace.resource for trace in chart_record(write_record(life)).provenance}
+        for interview in told.values():
+            for fact in interview.facts:
+                assert fact.source == "simulated" or fact.source in traced, fact.source
+
+
+def test_what_is_held_back_is_told_only_when_its_drug_is_named() -> None:
+    tried = 0
+    for _, _, interview in _roots():
+        for fact in interview.facts:
+            if not fact.withheld:
+                continue
+            assert fact.drug is not None
+            tried += 1
+            dialogue = Dialogue(interview)
+            for tool in INTERVIEW_TOOLS:
+                assert fact.id not in dialogue.ask(tool, {}).facts
+            name = lexicon().concept(fact.drug).name.en
+            said = dialogue.ask("patient.get_medication_adherence", {"medication": name})
+            assert fact.id in said.facts
+            general = dialogue.ask("patient.get_medication_adherence", {})
+            assert fact.id in general.facts
+    assert tried >= 10
+
+
+def test_no_other_words_name_the_drug_that_is_held_back() -> None:
+    for _, _, interview in _roots():
+        for fact in interview.facts:
+            if not fact.withheld:
+                continue
+            for reply in interview.replies:
+                if reply.fact == fact.id or fact.id in reply.after:
+                    continue
+                for text in (reply.text.en or "", reply.text.zh or ""):
+                    named = {one.concept for one in lexicon().scan(text, kinds=("drug",))}
+                    assert fact.drug not in named, text
+
+
+def test_withheld_drugs_are_not_taken_and_unknown_to_the_notes() -> None:
+    for life, root, interview in _roots():
+        hidden = [fact for fact in interview.facts if fact.withheld]
+        assert len(hidden) <= 1
+        assert (interview.persona.disclosure == "critical_withheld") == bool(hidden)
+        for fact in hidden:
+            true = next(one for one in life.adherence if one.id == fact.id)
+            assert true.state in _BAD
+            assert not true.charted
+            assert fact.source == "simulated"
+            assert true.encounter in _parts(life, root)
+
+
+def test_pain_scores_agree() -> None:
+    for life, root, interview in _roots():
+        for fact in interview.facts:
+            if fact.kind != "pain":
+                continue
+            measured = [
+                one for one in life.results if one.lab == "pain_score" and one.encounter in _parts(life, root)
+            ]  # fmt: skip
+            if measured:
+                assert fact.attributes["score"] == max(measured, key=lambda one: one.at).text
+            allowed = {fact.attributes["score"], fact.attributes.get("worst"), "10", "0"}
+            for reply in interview.replies:
+                if reply.tool == "patient.get_pain_assessment":
+                    assert set(re.findall(r"\d+", reply.text.en or "")) <= allowed
+                    assert set(re.findall(r"\d+", reply.text.zh or "")) <= allowed
+
+
+def _own(fact: Fact, reply: Reply) -> bool:
+    return reply.fact == fact.id and reply.tool == "patient.get_symptom_history"
+
+
+def test_onset_is_told_as_it_was() -> None:
+    words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    checked = 0
+    for _, _, interview in _roots():
+        for fact in interview.facts:
+            number = re.search(r"\d+", fact.attributes.get("onset", ""))
+            if fact.kind not in ("symptom", "complaint") or number is None:
+                continue
+            n = int(number[0])
+            said = words[n - 1] if n <= len(words) else str(n)
+            for reply in interview.replies:
+                if _own(fact, reply):
+                    assert said in (reply.text.en or "").lower()
+                    checked += 1
+    assert checked > 100
+
+
+def test_caregivers_speak_of_the_patient_and_patients_of_themselves() -> None:
+    hers = re.compile(r"\b(she|her|herself)\b", re.IGNORECASE)
+    his = re.compile(r"\b(he|his|him|himself)\b", re.IGNORECASE)
+    mine = re.compile(r"\b(I (have|am|feel|take|stopped|can't|walk)|my (chest|belly|head|knee|legs|skin|breathing))\b")
+    seen = 0
+    for life, _, interview in _roots():
+        spoken = interview.persona.informant == "caregiver"
+        seen += spoken
+        if not spoken:
+            continue
+        assert life.caregiver != "none"
+        for reply in interview.replies:
+            english, chinese = reply.text.en or "", reply.text.zh or ""
+            wrong = his if life.person.sex == "female" else hers
+            assert not wrong.search(english), english
+            assert ("他" if life.person.sex == "female" else "她") not in chinese.replace("其他", ""), chinese
+            assert not mine.search(english), english
+    assert seen >= 10
+
+
+def test_children_are_not_asked_what_grown_ups_are() -> None:
+    for life, root, interview in _roots():
+        if int(root_year(root)) - int(life.person.birth_date[:4]) < 14:
+            assert not {fact.id for fact in interview.facts} & {"smoking", "alcohol"}
+            assert interview.persona.informant == "caregiver"
+
+
+def root_year(root: Stay) -> str:
+    """Return the year in which a stay began."""
+    from wardround.patients.times import format_instant
+
+    return format_instant(root.start)[:4]
+
+
+def test_personas_are_spread_and_stay_with_the_patient() -> None:
+    literacy: Counter[str] = Counter()
+    anxiety: Counter[str] = Counter()
+    last = []
+    for life, told in zip(_lives(), _interviews(), strict=True):
+        assert len({(one.persona.literacy, one.persona.anxiety) for one in told.values()}) == 1
+        final = told[life.stays[-1].id]
+        literacy[final.persona.literacy] += 1
+        anxiety[final.persona.anxiety] += 1
+        last.append(final)
+    assert min(literacy.values()) >= _COUNT / 6
+    assert min(anxiety.values()) >= _COUNT / 6
+    home = [one for one in last if any(fact.kind == "adherence" for fact in one.facts)]
+    assert sum(one.persona.adherence == "poor" for one in home) * 3 >= len(home)
+    assert sum(one.persona.disclosure == "critical_withheld" for one in last) * 4 >= len(last)
+
+
+def _grams(text: str, language: str) -> set[tuple[str, ...]]:
+    pattern = "[\u4e00-\u9fff]" if language == "zh" else r"[a-z']+|\d+"
+    tokens = re.findall(pattern, text.lower())
+    return {tuple(tokens[at : at + 5]) for at in range(len(tokens) - 4)}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("tool", INTERVIEW_TOOLS)
+def test_patients_do_not_sound_alike(tool: str, language: str) -> None:
+    bags = []
+    for life, told in zip(_lives(), _interviews(), strict=True):
+        replies = told[life.stays[-1].id].replies
+        bags.append(_grams(" ".join(one.text.get(language) for one in replies if one.tool == tool), language))
+    pairs = [len(a & b) / min(len(a), len(b)) for a, b in combinations(bags, 2) if a and b]
+    assert pairs
+    assert sum(pairs) / len(pairs) <= 0.25
+
+
+def test_low_literacy_does_not_name_drugs_by_their_generic_names() -> None:
+    for _, _, interview in _roots():
+        if interview.persona.literacy != "low":
+            continue
+        for reply in interview.replies:
+            fact = next((one for one in interview.facts if one.id == reply.fact and one.kind == "adherence"), None)
+            if fact is None or fact.drug is None or reply.tool != "patient.get_medication_adherence":
+                continue
+            name = lexicon().concept(fact.drug).name.en.lower()
+            if len(name) > 9:  # "aspirin", "insulin" and the like are what everybody calls them
+                assert name not in (reply.text.en or "").lower()
