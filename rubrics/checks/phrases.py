@@ -17,6 +17,7 @@ from .amounts import same_number
 from .matching import is_a, word_of
 
 TIMES = word_list("phrases.bare")
+DECIDED = word_list("reading.subject_verbs") | {"are", "been"}
 COVERING = frozenset(("concept", "implied", "event", "quantity", "time", "act", "state"))
 
 
@@ -119,7 +120,7 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
             _inside(other.token, spans) or _inside(other.end, spans)
             for other in reading.advice
             if other.act in CLOSE.get(act.act, (act.act,))
-            and (loose or other.advised)
+            and (loose or other.advised or _decided(other, reading))
             and is_a(other.targets, act.targets)
         ):
             return False
@@ -149,6 +150,12 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
         if not set(ids) & handled and not _named(ids, reading, spans, phrase.negated):
             return False
     return words_found(phrase.words, reading, spans)
+
+
+def _decided(act: ActClaim, reading: Reading) -> bool:
+    """As in "Enoxaparin is held because of …": what has been decided already has its reason too."""
+    tokens = reading.document.tokens
+    return act.flags.claimed and act.token > 0 and tokens[act.token - 1].key in DECIDED
 
 
 def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int, int]], *, whole: bool = False) -> bool:

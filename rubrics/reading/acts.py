@@ -19,6 +19,8 @@ from .targets import DRUG_ACTS, Site
 CHOICE = words("choice")
 NOT_NEEDED = tuple(sorted(words("acts.not_needed")))
 LEVEL = words("reading.level")
+WHEN_NEEDED = tuple(sorted(words("acts.when_needed")))
+THEN = tuple(sorted(words("acts.then")))
 STOPPING = frozenset(("stop", "hold", "continue"))
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
@@ -318,12 +320,23 @@ class ActReader(Meant):
         if drug.start == self.sentence.start:
             return True
         previous = self.document.tokens[drug.start - 1]
+        if self._at_need(drug):
+            return True
         if previous.raw in ",，:：;；-*|、(" or previous.key in ("and", "then", "plus", "加"):
             return True
         adjectives = {"oral", "iv", "po", "topical", "inhaled", "low", "dose", "high", "sublingual"}
         return previous.key in adjectives and (
             drug.start - 1 == self.sentence.start or self.document.tokens[drug.start - 2].raw in ",:;-*"
         )
+
+    def _at_need(self, drug: Ann) -> bool:
+        """As in "发作时舒马曲坦50mg", "睡前唑吡坦5mg": a clause that opens on when to take the drug."""
+        tokens, clause = self.document.tokens, self.document.clause
+        start = drug.start
+        while start > self.sentence.start and clause[start - 1] == clause[drug.start]:
+            start -= 1
+        text = "".join(tokens[i].raw for i in range(start, drug.start))
+        return 2 <= len(text) <= 6 and text.endswith(WHEN_NEEDED) and not text.endswith(THEN)
 
     def _dosed(self, drug: Ann) -> bool:
         return any(

@@ -79,6 +79,9 @@ class Meant(Framed, ABC):
             clause = self.document.clause
             while begin < at and clause[begin] == clause[sources[-1].end - 1]:
                 begin += 1
+        told = sources and sources[-1].kind in ("patient", "family")
+        if told and any(self.document.tokens[i].raw == ":" for i in range(begin + 3, at)):
+            return True  # "He wants screening and is 58: add a PSA"
         text = self.document.text(begin, at).lower()
         for word in NO_ADVICE:
             text = text.replace(word, " ")

@@ -32,6 +32,7 @@ ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
 AFTER_TIME = words("measure.after_time")
 HOURLY = tuple(sorted(words("measure.hourly")))
+SHARES = tuple(sorted(words("measure.shares")))
 SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
 REACH = 14
@@ -108,6 +109,8 @@ class Binder(Sharing):
                 quantity = replace(quantity, unit=self._unscaled(ann, units[index]))
             elif quantity.unit == "mL" and self._hourly(ann):
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
+            if index and quantity.unit == "%" and self.owners and self._share_of(ann):
+                continue  # "210 L/min, about 45% of his best"
             owner = (
                 paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, ann, quantity, index)
             )
@@ -186,6 +189,14 @@ class Binder(Sharing):
             return owner
         return None
 
+    def _share_of(self, ann: Ann) -> bool:
+        """Tell whether a percentage is a share of a best, predicted or normal value."""
+        tokens = self.document.tokens
+        near = range(max(self.sentence.start, ann.start - 5), min(self.sentence.end, ann.end + 4))
+        after = ann.end < self.sentence.end and tokens[ann.end].key == "of"
+        text = "".join(tokens[i].key for i in near)
+        return any(word in text for word in SHARES) and (after or "值的" in text or "的" in text)
+
     def _dated_before(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
         """As in "出院时78kg，今天体重83kg": an old value whose concept is named with the new one."""
         if quantity.unit is None or not any(fits(one, quantity.unit) for one in ids_of(owner)):
@@ -258,7 +269,7 @@ class Binder(Sharing):
                 ):
                     return None
                 ids = (UNIT_OWNERS[quantity.unit],)
-            elif quantity.unit == "%" and self._acronym(ann):
+            elif (quantity.unit == "%" or quantity.dimension == "length") and self._acronym(ann):
                 ids = ()  # "ScvO2 74%": a measurement that the knowledge base does not know
             elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
                 return None

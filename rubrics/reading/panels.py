@@ -8,8 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from wardround.rubrics.datafile import load_model
 
+from .cues import words
 from .document import Ann
 from .fitting import ids_of
+
+TESTS = words("panels.tests")
+"""Parts of the ids of procedures whose result is positive or negative."""
 
 
 class PanelFile(BaseModel):
@@ -29,8 +33,11 @@ def _panels() -> dict[str, frozenset[str]]:
 
 
 def is_panel(ann: Ann) -> bool:
-    """Tell whether a place names a panel that can be called normal as a whole ("thyroid function", "肝功能")."""
-    return ann.layer == "concept" and not ann.value.measurable and ann.value.ids[0] in _panels()
+    """Tell whether a place names a panel that can be called normal as a whole, or a test that can be positive."""
+    if ann.layer != "concept" or ann.value.measurable:
+        return False
+    one = ann.value.ids[0]
+    return one in _panels() or ("procedure" in ann.value.kinds and bool(TESTS & set(one.split("_"))))
 
 
 def stated_ids(ann: Ann) -> tuple[str, ...]:

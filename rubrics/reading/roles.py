@@ -70,7 +70,8 @@ class Roles:
         )
         if not gap or not chinese or dated:
             return False
-        return gap[-1] == "的" or self._criterion_after(ann)
+        goal = any(m.kind in ("target", "criterion") and m.end == ann.start for m in self.scopes.mods)
+        return gap[-1] == "的" or goal or self._criterion_after(ann)  # "高于宽松目标110"
 
     def _criterion_after(self, ann: Ann) -> bool:
         return any(m.kind == "criterion" and 0 <= m.start - ann.end <= 2 for m in self.scopes.mods)

@@ -88,7 +88,7 @@ def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[
     if any(document.tokens[i].key in LATER for i in range(left, right)):
         return "now"
     near = range(max(left, claim.token - 3), claim.token)
-    if not found and any(document.tokens[i].raw == "后" for i in near):
+    if at and not found and any(document.tokens[i].raw == "后" for i in near):
         return "now"  # "不吸氧86%，鼻导管2L/min后93%"
     return found or ("then" if any(document.tokens[i].key in WHEN for i in range(left, right)) else "")
 

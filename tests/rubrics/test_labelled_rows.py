@@ -8,9 +8,10 @@ The `fresh_` rows are such a set: written and labelled before any of them was gr
 run; 93.7 % and 94.1 % once the classes of wordings that their author reported were mended, without reading the rows).
 Their failures have been read since, too. Floors are what holds, less about one per cent.
 
-`blind2_` to `blind4_` are three more such sets, each committed before its first run (first sight: 91.0 and 89.7 %, 88.5
-and 86.6 %, 87.8 and 84.0 %; each was written to be harder than the one before); what failed has been mended by class
-since, so they are no longer blind either.
+`blind2_` to `blind6_` are more such sets, each committed before its first run; what failed has been mended by class
+since, so they are no longer blind either. First sight, English and Chinese: 91.0 and 89.7 %, 88.5 and 86.6 %, 87.8 and
+84.0 % (each written to be harder than the one before), then in the manner of the shared rows 94.8 and 92.7 %, 92.7 and
+91.7 %.
 """
 
 from collections import Counter
@@ -36,6 +37,7 @@ KINDS = {
     "trend",
     "value",
 }
+WITHOUT_ORDERS = {"blind5", "blind6"}
 # File stem: the prefix of its ids, the least rows, the least rows of a kind.
 SETS = {
     "labelled": ("lab", 320, 25),
@@ -43,6 +45,8 @@ SETS = {
     "blind2": ("blind2", 156, 12),
     "blind3": ("blind3", 156, 12),
     "blind4": ("blind4", 156, 12),
+    "blind5": ("blind5", 96, 8),
+    "blind6": ("blind6", 96, 8),
 }
 FLOORS = {
     ("labelled", "en"): 0.971,
@@ -55,6 +59,10 @@ FLOORS = {
     ("blind3", "zh"): 0.974,
     ("blind4", "en"): 0.974,
     ("blind4", "zh"): 0.967,
+    ("blind5", "en"): 0.979,
+    ("blind5", "zh"): 0.979,
+    ("blind6", "en"): 0.979,
+    ("blind6", "zh"): 0.979,
 }
 
 
@@ -65,7 +73,7 @@ def test_schema_of_labelled_rows(stem: str, language: str) -> None:
     assert len(rows) >= least
     assert len({row["id"] for row in rows}) == len(rows)
     counts = Counter(row["check"]["kind"] for row in rows)
-    assert set(counts) == KINDS
+    assert set(counts) == KINDS - ({"order"} if stem in WITHOUT_ORDERS else set())
     assert min(counts.values()) >= least_of_kind
     for row in rows:
         kind = row["check"]["kind"]
