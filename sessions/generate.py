@@ -38,8 +38,8 @@ from .session import Session
 RETRIES = 3
 """Plans tried after a first one failed a gate; then the next drug, then the next patient."""
 GATES = ("gate1", "gate2", "gate3")
-_SPARSE = frozenset({"missing", "delayed_result"})
-"""Planted flaws that leave right what the record does say."""
+_SOUND = frozenset({"missing", "delayed_result", "med_list_vs_note"})
+"""Kinds or details of planted flaws that leave right what results and orders say (a note's list may be wrong)."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _flawed(store: ChartStore, patient: str) -> frozenset[str]:
     """Return what a generated chart says wrongly, as its truth tells: an answer that rests on it would be no gold."""
     truth = store.truth(patient)
     flaws = () if truth is None else truth.flaws
-    return frozenset(place for flaw in flaws if flaw.kind not in _SPARSE for place in flaw.places)
+    return frozenset(place for flaw in flaws if not _SOUND & {flaw.kind, flaw.detail} for place in flaw.places)
 
 
 def _ordered_pairs(run: _Run, view: RecordView, patient: str) -> list[Pair]:

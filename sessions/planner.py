@@ -136,8 +136,10 @@ def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None
 
 
 def usable(pair: Pair, scenario: Scenario) -> bool:
-    """Tell whether the pair's rules hold for a drug on the ward rather than an infusion."""
-    return pair.monitoring not in scenario.left_out.pairs
+    """Tell whether the pair's rules hold: for a drug on the ward rather than an infusion, and in all of the body."""
+    local = scenario.routes.local
+    here = pair.order.route in (*local.get("*", ()), *local.get(pair.order.drug, ()))
+    return pair.monitoring not in scenario.left_out.pairs and not here
 
 
 def outranked(pair: Pair, view: RecordView, scenario: Scenario) -> bool:

@@ -87,9 +87,12 @@ class LeftOut(_Frozen):
 
 
 class Routes(_Frozen):
-    """Routes by which patients take a drug themselves, folded."""
+    """What a route means."""
 
     interviewable: tuple[str, ...]
+    """Routes by which patients take a drug themselves, folded."""
+    local: dict[str, tuple[str, ...]]
+    """Drug ("*": any) → folded routes by which it works where it is put, so that no lab speaks for or against it."""
 
 
 class Scenario(_Frozen):
