@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -23,7 +22,7 @@ from typing import Any
 import orjson
 
 from .errors import DataError
-from .times import SECOND, Instant, parse_period
+from .times import DAY, SECOND, Instant, day_text, parse_period
 
 Resource = dict[str, Any]
 
@@ -42,8 +41,6 @@ ALWAYS: Instant = -62_135_596_800 * SECOND
 
 _LAST: Instant = 253_402_300_799 * SECOND
 """9999-12-31T23:59:59: the last second a date can be written for."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def decimal(text: str) -> orjson.Fragment:
@@ -120,8 +117,10 @@ def end_of(text: str) -> Instant:
 
 def instant_text(instant: Instant) -> str:
     """Write an instant as a FHIR instant in UTC, with a fraction only where there is one, in years 1 to 9999."""
-    moment = _EPOCH + timedelta(microseconds=min(max(instant, ALWAYS), _LAST))
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds" if moment.microsecond else "seconds") + "Z"
+    day, inside = divmod(min(max(instant, ALWAYS), _LAST), DAY)
+    seconds, fraction = divmod(inside, SECOND)
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return f"{day_text(day)}T{clock}.{fraction:06d}Z" if fraction else f"{day_text(day)}T{clock}Z"
 
 
 def values_at(node: Any, path: str) -> Iterator[Any]:

@@ -27,7 +27,7 @@ class Stream:
     __slots__ = ("_counter", "_key")
 
     def __init__(self, *key: str | int) -> None:
-        text = "\x1f".join(f"{type(part).__name__}:{part}" for part in key)
+        text = "\x1f".join([f"str:{part}" if type(part) is str else f"{type(part).__name__}:{part}" for part in key])
         self._key = blake2b(text.encode(), digest_size=32).digest()
         self._counter = 0
 

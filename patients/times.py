@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from calendar import isleap
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 Instant = int
 """Microseconds since the epoch, UTC."""
@@ -15,6 +16,7 @@ NEVER: Instant = 2**62
 """A time that no anchor reaches: facts that are never visible."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
 _FORM = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
@@ -40,16 +42,21 @@ def parse_period(text: str) -> tuple[Instant, Instant]:
     if match is None:
         raise ValueError(f"`{text}` is not a date (expected YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss)")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
-    first = datetime(
-        int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC
-    )
-    start = (first - _EPOCH) // timedelta(microseconds=1)
+    start = (date(int(year), int(month or 1), int(day or 1)).toordinal() - _EPOCH_DAY) * DAY
+    if hour:
+        start += _clock(int(hour), int(minute), int(second or 0))
     if fraction:
         start += int(fraction[:6].ljust(6, "0"))
     if zone and zone != "Z":
         sign = 1 if zone[0] == "+" else -1
         start -= sign * (int(zone[1:3]) * 60 + int(zone[4:6])) * 60 * SECOND
     return start, start + _width(int(year), month, day, hour, second, fraction)
+
+
+def _clock(hour: int, minute: int, second: int) -> int:
+    if hour > 23 or minute > 59 or second > 59:
+        datetime(2000, 1, 1, hour, minute, second)  # raises, and says which of them is wrong
+    return ((hour * 60 + minute) * 60 + second) * SECOND
 
 
 def _width(
@@ -91,5 +98,11 @@ def format_instant(instant: Instant) -> str:
         >>> format_instant(parse_instant("2180-05-06 22:23:00")), format_instant(NEVER)
         ('2180-05-06T22:23:00Z', '9999-12-31T23:59:59Z')
     """
-    moment = _EPOCH + timedelta(seconds=min(max(instant // SECOND, _FIRST), _LAST))
-    return moment.replace(tzinfo=None).isoformat() + "Z"
+    day, seconds = divmod(min(max(instant // SECOND, _FIRST), _LAST), 86_400)
+    return f"{day_text(day)}T{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
+
+
+@lru_cache(maxsize=1 << 12)
+def day_text(day: int) -> str:
+    """Write the date so many days after 1970-01-01, of the years 1 to 9999."""
+    return date.fromordinal(_EPOCH_DAY + day).isoformat()

@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from wardround.patients.knowledge import lexicon
@@ -194,21 +194,32 @@ class Making:
 
     def known(self, lab: str, at: Instant, back: Instant = 400 * DAY) -> Decimal | None:
         """Return the latest value known at an instant, no older than `back`; None: there is none."""
-        for reading in reversed(self.readings.get(lab, ())):
-            if reading.known_at <= at:
-                return reading.value if reading.known_at >= at - back else None
-        return None
+        return latest(self.readings.get(lab, ()), at, back)
+
+
+def latest(readings: Sequence[Reading], at: Instant, back: Instant) -> Decimal | None:
+    """Return the latest value known at an instant of readings in order of time, no older than `back`."""
+    for reading in reversed(readings):
+        if reading.known_at <= at:
+            return reading.value if reading.known_at >= at - back else None
+    return None
 
 
 def age_at(birth_date: str, at: Instant) -> int:
     """Return completed years of life at an instant."""
-    born = parse_instant(birth_date)
-    years = max(0, (at - born) // YEAR)
-    text = f"{int(birth_date[:4]) + years + 1:04d}{birth_date[4:]}".replace("-02-29", "-03-01")
-    if parse_instant(text) <= at:
+    years = max(0, (at - _born(birth_date)) // YEAR)
+    if _birthday(birth_date, years + 1) <= at:
         return years + 1
-    text = f"{int(birth_date[:4]) + years:04d}{birth_date[4:]}".replace("-02-29", "-03-01")
-    return years if parse_instant(text) <= at else max(0, years - 1)
+    return years if _birthday(birth_date, years) <= at else max(0, years - 1)
+
+
+_born = lru_cache(maxsize=1 << 10)(parse_instant)
+
+
+@lru_cache(maxsize=1 << 12)
+def _birthday(birth_date: str, years: int) -> Instant:
+    """Return the birthday on which somebody becomes so many years old; of a leap day the day after it."""
+    return parse_instant(f"{int(birth_date[:4]) + years:04d}{birth_date[4:]}".replace("-02-29", "-03-01"))
 
 
 @cache

@@ -15,7 +15,7 @@ from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
 from .life import Illness, Pair, Prescription
-from .making import HOUR, Making, between, within
+from .making import HOUR, Making, between, latest, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
 
@@ -37,7 +37,7 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
     """
     left_out = set(without)
     labs = {
-        lab: value for lab in making.readings if (value := making.known(lab, at, _RECENT)) is not None
+        lab: value for lab, told in making.readings.items() if (value := latest(told, at, _RECENT)) is not None
     }  # fmt: skip
     known = making.ill(at)
     conditions = frozenset(one.condition for one in known)

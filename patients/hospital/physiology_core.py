@@ -207,6 +207,8 @@ def softened(value: int, centre: int, least: int | None, most: int | None) -> in
 def effects_of(shift: Shift, calm: int, at: Instant) -> int:
     """Return how far one shift alone would move a value, without sign, in millionths of the unit."""
     there = share(shift, at)
+    if not there:
+        return 0
     if shift.mode == "add":
         return abs(micro(shift.size) * there // MICRO)
     return abs(calm * ((micro(shift.size) - MICRO) * there // MICRO) // MICRO)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -157,19 +157,20 @@ def _duplicates(profile: DrugProfile, others: Iterable[str]) -> list[Problem]:
     for other in sorted(set(others)):
         if other == profile.id or _parts(other) & _parts(profile.id):
             found.append(Problem("duplicate", True, word("same_ingredient", profile.id, other)))
-        elif _doubled(profile.id, other):
+        elif not _groups(profile.id).isdisjoint(_groups(other)):
             found.append(Problem("duplicate", True, word("same_class", profile.id, other)))
     return found
 
 
 @cache
-def _doubled(one: str, other: str) -> bool:
-    """Tell whether two drugs are of a group of which one at a time is given."""
-    for group in _data()["one_at_a_time"]:
-        members, but = set(group["any_of"]), set(group.get("but", ()))
-        if all(kinds(drug) & members and not _parts(drug) & but for drug in (one, other)):
-            return True
-    return False
+def _groups(drug: str) -> frozenset[int]:
+    """Return the groups of drugs, of which one at a time is given, that a drug is of."""
+    mine, parts = kinds(drug), _parts(drug)
+    return frozenset(
+        place
+        for place, group in enumerate(_data()["one_at_a_time"])
+        if not mine.isdisjoint(group["any_of"]) and parts.isdisjoint(group.get("but", ()))
+    )
 
 
 @cache
@@ -206,7 +207,7 @@ def _classes(ids: Iterable[str]) -> set[str]:
     return found
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def _widened(ids: frozenset[str]) -> frozenset[str]:
     """Return conditions and findings with everything they are a case of."""
     found: set[str] = set()
