@@ -292,6 +292,8 @@ class Rules(_Frozen):
     """Frequencies of an infusion, which is never as needed."""
     drug_years: dict[str, int]
     """Drug → the first year in which it could be prescribed."""
+    one_lot: tuple[str, ...]
+    """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     icu_only: tuple[str, ...]
     """Procedures that are done in intensive care alone."""
     once: tuple[str, ...]

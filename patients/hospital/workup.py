@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-from wardround.patients.knowledge import conditions, findings
+from wardround.patients.knowledge import conditions, findings, lexicon
 from wardround.patients.knowledge.bedside import (
     condition_profiles,
     finding_profiles,
@@ -202,12 +202,20 @@ def _grown(
     stages.append(CultureStage(named, words["organism"][0].format(organism=profile.name.en), "preliminary"))
     final = named + between(stream, 16, 30) * HOUR
     read = []
-    lottery = making.stream("susceptible", illness.id, organism)
+    lots = {
+        family: making.stream("susceptible", illness.id, organism, family).below(100)
+        for family in {family_of(drug) for drug in profile.tested}
+    }
     for drug, percent in sorted(profile.tested.items()):
-        lot = lottery.below(100)
+        lot = lots[family_of(drug)]
         read.append((drug, "S" if lot < percent else "I" if lot < percent + (100 - percent) // 5 else "R"))
     stages.append(CultureStage(final, words["organism"][0].format(organism=profile.name.en), "final"))
     return Culture(identity, order.specimen, at, encounter, illness.id, organism, tuple(stages), tuple(read))  # type: ignore[arg-type] # "S", "I" or "R"
+
+
+def family_of(drug: str) -> str:
+    """Return the class whose drugs an organism resists by one mechanism: one lot decides them all."""
+    return next((family for family in rules().one_lot if lexicon().is_a(drug, family)), drug)
 
 
 def indication(making: Making, illness: Illness, encounters: Iterable[str]) -> str:
