@@ -103,7 +103,9 @@ class _Teller:
                     _SOCIAL, sign.id, [sign.id], self._said(sign.id, [symptoms.plain(speaker, sign)], "calm_closers")
                 )
                 continue
-            sentences = symptoms.symptom(speaker, sign, self._hurt(sign), before=before)
+            sentences = symptoms.symptom(
+                speaker, sign, self._hurt(sign), before=before, better=before and known.improved
+            )
             given = self._given(sign)
             mood = "closers" if sign.type == "symptom" else "calm_closers"
             if sign is complaint:

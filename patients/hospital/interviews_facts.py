@@ -19,7 +19,7 @@ from .speaking_symptoms import told_symptoms
 _CHILD = 15
 """Below this age nobody asks about smoking and drinking, as the notes do not."""
 _ADULT = 18
-_WITHHOLD = 75
+_WITHHOLD = 90
 """Of a hundred patients with a drug that they do not take and that no note tells of, how many hold it back."""
 _WORST = ("stopped", "never_started", "reduced", "missed_doses", "took_extra", "unsure")
 _BAD = frozenset(_WORST[:4])

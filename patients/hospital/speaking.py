@@ -26,6 +26,7 @@ _ENGLISH = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _NUMBER = re.compile(r"\d+")
 _END = re.compile(r"[.?!](?= |$)")
 _END_ZH = re.compile("[。？！]")
+_ARTICLE = re.compile(r"\b([Aa])(?= (?:8|11|18)\b)")
 _MOST = 5
 """Sentences of a reply."""
 _OLD = 55
@@ -103,7 +104,7 @@ class Speaker:
             return Pair(pair.en.format_map(people), pair.zh)
         english = {name: one.en.format_map(people) if "{" in one.en else one.en for name, one in places.items()}
         chinese = {name: one.zh for name, one in places.items()}
-        text = pair.en.format_map({**people, **english})
+        text = _ARTICLE.sub(r"\1n", pair.en.format_map({**people, **english}))
         return Pair(capital(text), pair.zh.format_map(chinese))
 
     def reply(self, name: str, sentences: Sequence[Pair], *, mood: str = "closers") -> Words:

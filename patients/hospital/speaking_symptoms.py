@@ -33,7 +33,9 @@ def onset(sign: Sign, *, before: bool) -> Pair | None:
     return None if words is None else time_words(words, before=before)
 
 
-def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, most: int = 5) -> list[Pair]:
+def symptom(
+    speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, better: bool = False, most: int = 5
+) -> list[Pair]:
     """Return the sentences about a symptom that is there, none of which contradicts another.
 
     Args:
@@ -41,6 +43,7 @@ def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, mo
         sign: The symptom.
         pain: For one that hurts.
         before: Times count back from coming in.
+        better: It has improved: nothing is said to get worse.
         most: Sentences.
     """
     profile = finding_profiles()[sign.finding]
@@ -58,7 +61,9 @@ def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, mo
     hurts = _hurts(speaker, pain)
     if hurts is not None:
         more.append(hurts)
-    rest = [_particular(speaker, sign, name) for name in stream.shuffled(_PARTICULARS) if _news(sign, name, said.en)]
+    eased = better or (pain is not None and pain.now is not None and pain.worst is not None and pain.now < pain.worst)
+    names = [one for one in stream.shuffled(_PARTICULARS) if _news(sign, one, said)]
+    rest = [_particular(speaker, sign, one) for one in names if not (eased and one == "timing" and _lasts(sign))]
     more += [one for one in rest if one is not None]
     if hurts is None:
         more.append(_severity(speaker, sign))
@@ -68,15 +73,22 @@ def symptom(speaker: Speaker, sign: Sign, pain: Pain | None, *, before: bool, mo
 
 def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
     """Return the first sentence: in the patient's words where some agree with the particulars, else by its name."""
-    stream = speaker.stream("say", sign.finding)
     assert profile.lay is not None  # the callers look
-    clashes = [_clashes(sign, en, zh) for en, zh in zip(profile.lay.say.en, profile.lay.say.zh, strict=True)]
-    fitting = [place for place, count in enumerate(clashes) if not count]
+    fitting = _fitting(sign)
     if fitting:
-        place = stream.choice(fitting)
+        place = speaker.stream("say", sign.finding).choice(fitting)
         return speaker.fill(Pair(profile.lay.say.en[place], profile.lay.say.zh[place]))
     name = Pair(profile.lay.name.en[0], profile.lay.name.zh[0])
     return speaker.next(phrases("name_only"), x=name, X=Pair(capital(name.en), name.zh))
+
+
+def _fitting(sign: Sign) -> list[int]:
+    """Return the places of the patient's own sentences that agree with the particulars."""
+    lay = finding_profiles()[sign.finding].lay
+    if lay is None:
+        return []
+    texts = zip(lay.say.en, lay.say.zh, strict=True)
+    return [place for place, (english, chinese) in enumerate(texts) if not _clashes(sign, english, chinese)]
 
 
 def _clashes(sign: Sign, english: str, chinese: str) -> int:
@@ -116,12 +128,26 @@ def _english(sign: Sign, name: str) -> str:
     return "" if words is None else words.en
 
 
-def _news(sign: Sign, name: str, said: str) -> bool:
+def _news(sign: Sign, name: str, said: Pair) -> bool:
     """Tell whether a particular adds something to what was said."""
     words = sign.attributes.get(name)
-    if words is None:
+    if words is None or words.zh in said.zh:
         return False
-    return not _words(words.en) or not _words(words.en) <= _words(said)
+    if name == "timing" and _young(sign) and any(one in words.en for one in speech()["repeats"]):
+        return False  # what began yesterday has not been there most nights
+    return not _words(words.en) or not _words(words.en) <= _words(said.en)
+
+
+def _lasts(sign: Sign) -> bool:
+    """Tell whether the timing says that it never lets up or gets worse."""
+    timing = _english(sign, "timing")
+    return timing.startswith(("getting", *speech()["lasting"]))
+
+
+def _young(sign: Sign) -> bool:
+    """Tell whether a symptom is only some days old, as its onset is told."""
+    told = _english(sign, "onset")
+    return not any(unit in told for unit in ("week", "month", "year"))
 
 
 @cache
@@ -205,6 +231,9 @@ def brief(speaker: Speaker, sign: Sign, lead: str) -> Pair:
     """Return one sentence about a further symptom, after a lead ("On top of that: ")."""
     said = _say(speaker, finding_profiles()[sign.finding], sign)
     before = speaker.next(phrases(lead))
+    lay = finding_profiles()[sign.finding].lay
+    if lay is not None and not _fitting(sign):
+        return Pair(f"{before.en} {lay.name.en[0]}.", f"{before.zh}{lay.name.zh[0]}。")
     english = said.en
     if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2] in set("abcdefghijklmnopqrstuvwxyz "):
         english = english[0].lower() + english[1:]

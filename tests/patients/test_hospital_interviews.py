@@ -16,6 +16,7 @@ from wardround.patients.hospital.life import Life, Stay
 from wardround.patients.hospital.living import make_life
 from wardround.patients.interview import Fact, Interview, Reply
 from wardround.patients.knowledge import lexicon
+from wardround.patients.knowledge.bedside import drug_profiles
 
 _SEED = 41
 _COUNT = 40
@@ -123,7 +124,7 @@ def test_charted_sources_name_what_the_chart_has() -> None:
     from wardround.patients.hospital.writing import write_record
 
     for life, told in list(zip(_lives(), _interviews(), strict=True))[:3]:
-        traced = {trace.resource for trace in chart_record(write_record(life)).provenance}
+        traced = {trace.key for trace in chart_record(write_record(life)).provenance}
         for interview in told.values():
             for fact in interview.facts:
                 assert fact.source == "simulated" or fact.source in traced, fact.source
@@ -215,7 +216,7 @@ def test_onset_is_told_as_it_was() -> None:
 def test_caregivers_speak_of_the_patient_and_patients_of_themselves() -> None:
     hers = re.compile(r"\b(she|her|herself)\b", re.IGNORECASE)
     his = re.compile(r"\b(he|his|him|himself)\b", re.IGNORECASE)
-    mine = re.compile(r"\b(I (have|am|feel|take|stopped|can't|walk)|my (chest|belly|head|knee|legs|skin|breathing))\b")
+    mine = re.compile(r"\b(I (have|am|feel|take|stopped|hurt|walk)|my (chest|belly|head|knee|legs|skin|breathing))\b")
     seen = 0
     for life, _, interview in _roots():
         spoken = interview.persona.informant == "caregiver"
@@ -227,7 +228,10 @@ def test_caregivers_speak_of_the_patient_and_patients_of_themselves() -> None:
             english, chinese = reply.text.en or "", reply.text.zh or ""
             wrong = his if life.person.sex == "female" else hers
             assert not wrong.search(english), english
-            assert ("他" if life.person.sex == "female" else "她") not in chinese.replace("其他", ""), chinese
+            for fact in interview.facts:  # 阿托伐他汀 is no man
+                if fact.drug is not None:
+                    chinese = chinese.replace(lexicon().concept(fact.drug).name.zh or "-", "")
+            assert ("他" if life.person.sex == "female" else "她") not in chinese, chinese
             assert not mine.search(english), english
     assert seen >= 10
 
@@ -290,5 +294,32 @@ def test_low_literacy_does_not_name_drugs_by_their_generic_names() -> None:
             if fact is None or fact.drug is None or reply.tool != "patient.get_medication_adherence":
                 continue
             name = lexicon().concept(fact.drug).name.en.lower()
-            if len(name) > 9:  # "aspirin", "insulin" and the like are what everybody calls them
+            profile = drug_profiles()[fact.drug]
+            if not any(name in one.lower() for one in (*profile.lay.en, *profile.look.en)):  # folic acid has no other
                 assert name not in (reply.text.en or "").lower()
+
+
+def test_a_symptom_is_found_by_its_name() -> None:
+    asked = found = 0
+    for _, _, interview in _roots():
+        dialogue = Dialogue(interview)
+        for fact in interview.facts:
+            concept = lexicon().resolve(fact.concept)
+            if fact.kind != "symptom" or concept is None:
+                continue
+            for language, name in (("en", concept.name.en), ("zh", concept.name.zh or concept.name.en)):
+                said = dialogue.ask("patient.get_symptom_history", {"symptom": name}, language)
+                asked += 1
+                found += fact.id in said.facts
+    assert asked > 200
+    assert found * 100 >= asked * 95
+
+
+def test_what_eased_is_not_said_to_get_worse() -> None:
+    for life, root, interview in _roots():
+        if root.kind != "ward" or not any(
+            one.kind == "improved" and one.encounter in _parts(life, root) for one in life.events
+        ):
+            continue
+        for reply in interview.replies:
+            assert "getting worse" not in (reply.text.en or "")
