@@ -278,6 +278,18 @@ def _stopped_only(concept: Phrase, reading: Reading, spans: Spans) -> bool:
     return False
 
 
+def _linked(reading: Reading, spans: Spans) -> Spans:
+    """Cut each span at the semicolon after a word of reason ("stopped it because of the cost; her legs swell")."""
+    tokens = reading.document.tokens
+    cut = []
+    for start, end in spans:
+        sentence = reading.document.sentence_of(start)
+        link = next((a for a in sentence.within(start, end, "link") if a.kind == "because"), None)
+        stop = next((i for i in range(link.end, end) if tokens[i].raw in ";；"), end) if link is not None else end
+        cut.append((start, stop))
+    return cut
+
+
 def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> bool:
     """Tell whether the reason stands with this concept: up to the next other drug, or back to the last one."""
     wanted = {one for ids in concept.names for one in ids}
@@ -285,7 +297,7 @@ def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> 
     mine = [n for n in drugs if set(n.concepts) & wanted or is_a(n.concepts, tuple(wanted))]
     others = [n for n in drugs if n not in mine]
     if not mine or not others:
-        return found(reason, reading, spans, loose=True)
+        return found(reason, reading, _linked(reading, spans), loose=True)
     start = mine[0].token
     limit = min([n.token for n in others if n.token > start] + [spans[-1][1]])
     sentence = reading.document.sentence_of(start)

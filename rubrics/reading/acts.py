@@ -290,7 +290,12 @@ class ActReader(Meant):
 
     def _orders(self, claims: list[ActClaim], framed: list[Frame]) -> list[ActClaim]:
         """Read a drug with its dose and no verb as an order ("Lopressor 5 mg IV x1")."""
-        taken = {claim.end for claim in claims} | {claim.token for claim in claims}
+        later = {
+            c.end
+            for c in claims
+            if c.token > c.end and (c.act == "recheck" or (c.act in ("increase", "reduce") and not c.advised))
+        }
+        taken = ({claim.end for claim in claims} | {claim.token for claim in claims}) - later  # "…, increasing weekly"
         taken |= {frame.x.start for frame in framed} | {frame.y.start for frame in framed if frame.y is not None}
         found: list[ActClaim] = []
         for drug in self.drugs:

@@ -43,7 +43,12 @@ class Scopes:
             hedged=self._doubted(start, end),
             asked=self._asked(start, end)
             or self.sentence.question
-            or any(m.kind == "noun_back" and 0 <= m.start - end <= 1 for m in self.mods),  # "delirium precautions"
+            or any(
+                m.kind == "noun_back"
+                and 0 <= m.start - end <= 1
+                and self.document.clause[m.start] == self.document.clause[end - 1]
+                for m in self.mods
+            ),  # "delirium precautions"
             hypothetical=self.conditional(start) == "inside",
             general=self._general(start),
             family=self._person(start, "family")
