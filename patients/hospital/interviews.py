@@ -129,6 +129,7 @@ class _Teller:
         if complaint is not None:
             sentences = symptoms.symptom(speaker, complaint, None, before=known.inpatient, most=2)
             given.append(complaint.id)
+            felt = [one for one in felt if one.relevance in ("key", "supporting")]
             felt = felt[: 2 if speaker.stream("two").chance(1, 2) else 1]
         else:
             sentences = [speaker.next(phrases("followup"))]
@@ -191,14 +192,13 @@ class _Teller:
         managed = [one for one in self._facts if one.endswith("-medicines")]
         count = len(known.adherence)
         given = managed if count else []
-        self._add(
-            _MEDICINES, None, given, self._said("medicines", medicines.overview(speaker, count, how), "calm_closers")
-        )
+        mood = "which_closers" if count > 1 else "calm_closers"
+        self._add(_MEDICINES, None, given, self._said("medicines", medicines.overview(speaker, count, how), mood))
         hidden = self._withheld
         if hidden is not None:
             sentences = [speaker.next(phrases("after")), *medicines.overview(speaker, count, how)[1:]]
             self._add(
-                _MEDICINES, None, [*given, hidden.id], self._said("medicines after", sentences, "calm_closers"),
+                _MEDICINES, None, [*given, hidden.id], self._said("medicines after", sentences, mood),
                 after=[hidden.id],
             )  # fmt: skip
         for one in known.adherence:

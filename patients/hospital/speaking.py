@@ -29,6 +29,8 @@ _END_ZH = re.compile("[。？！]")
 _ARTICLE = re.compile(r"\b([Aa])(?= (?:8|11|18)\b)")
 _MOST = 5
 """Sentences of a reply."""
+_ENDS = {"low": 12, "medium": 30, "high": 72}
+"""In how many of a hundred replies anxiety shows at the end."""
 _OLD = 55
 """From this age on a spouse is spoken of as an old one."""
 
@@ -119,13 +121,13 @@ class Speaker:
         stream = self.stream("frame", name)
         body = self._subject(_within(sentences), stream)
         ends = speech()[mood]
-        starts = "plain_openers" if mood == "calm_closers" else "openers"
+        starts = "openers" if mood in ("closers", "confess", "openly") else "plain_openers"
         if sum(len(_END.findall(one.en)) for one in body) >= _MOST:
             pass
         elif isinstance(ends, list):
             if len(body) < _MOST:
                 body.append(self.next(phrases(mood)))
-        elif len(body) < _MOST and stream.below(100) < {"low": 12, "medium": 30, "high": 72}[self.persona.anxiety]:
+        elif ends[self.persona.anxiety] and len(body) < _MOST and stream.below(100) < _ENDS[self.persona.anxiety]:
             body.append(self.next(phrases(mood, self.persona.anxiety)))
         if len(body) < _MOST - 1 and stream.chance(1, 2):
             body.insert(0, self.next(phrases(starts, self.persona.literacy)))
