@@ -284,6 +284,8 @@ class Rules(_Frozen):
     """"condition/procedure" → what the procedure is called there."""
     short_drugs: tuple[str, ...]
     """Drugs and classes that are taken for complaints, not for an illness."""
+    never_short: tuple[str, ...]
+    """Drugs among them that, ordered for home, are meant to go on (aspirin)."""
     short_days: tuple[int, int]
     """How long what is taken as needed for an acute illness stays ordered at home."""
     until_better: tuple[str, ...]

@@ -10,7 +10,7 @@ from .generation import rules
 from .life import Prescription
 from .making import Making, between
 from .medicating import Desk, Kind, as_before, situation
-from .prescribing import choose
+from .prescribing import choose, problems
 from .stays import Course
 from .telling import tell
 
@@ -35,8 +35,8 @@ def leave(course: Course) -> None:
         making.died = at
         tell(making, at, course.place(at), "died", (course.principal,))
         return
-    _resume(course, at)
     _send_home(course, at, going_on)
+    _resume(course, at)
     for one in course.acute:
         illness = course.illness(one)
         if illness.acuity == "acute" or course.profile(one).episode_of:
@@ -61,6 +61,8 @@ def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: 
     around = situation(making, at, "home")
     if order.drug in around.drugs:
         return True
+    if any(one.kind == "duplicate" for one in problems(order.drug, order.dose, order.route, order.frequency, around)):
+        return True
     found = choose([order.drug], around, making.stream("resume", order.id, at), prn=order.prn)
     if found is None or found.route != order.route:
         return False
@@ -71,6 +73,7 @@ def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: 
 
 def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -> None:
     making, desk = course.making, course.desk
+    held = [making.orders[one] for one in making.paused]
     for one in course.acute:
         illness = course.illness(one)
         for line in course.profile(one).treatments:
@@ -84,7 +87,7 @@ def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -
                 at,
                 "discharge",
                 course.ward,
-                given=list(going_on.values()),
+                given=[*held, *going_on.values()],
             )
             if order is not None and order.start == at and order.drug in going_on and order.continues is None:
                 making.orders[order.id] = replace(order, continues=going_on[order.drug].id)

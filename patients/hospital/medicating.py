@@ -15,7 +15,7 @@ from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
 from .life import Illness, Pair, Prescription
-from .making import HOUR, Making, between, latest, within
+from .making import HOUR, MINUTE, Making, between, latest, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
 
@@ -99,7 +99,8 @@ def _stop(
         course = DAY * between(stream, *line.days)
         had = at - min((order.start for order in given if order.indication == illness.id), default=at)
         return at + max(2 * DAY, course - had // DAY * DAY)
-    if kind != "inpatient" and illness.acuity == "acute" and is_a(choice.drug, rules().short_drugs):
+    short = is_a(choice.drug, rules().short_drugs) and choice.drug not in rules().never_short
+    if kind != "inpatient" and illness.acuity == "acute" and short:
         return at + DAY * between(stream, *rules().short_days)
     return None
 
@@ -136,10 +137,11 @@ class Desk:
         able = self._able(line.any_of, at)
         if not able:
             return None
+        loads = [order for order in making.active(at) if order.drug in able and is_once(order)]
+        if loads:  # what goes on begins when the load is in
+            at = self.now(max(order.stop or at for order in loads))
         running = [order for order in making.active(at) if order.drug in able]
-        if running and (
-            kind != "inpatient" or running[0].kind == "inpatient" or self._same_way(running[0], line, phase)
-        ):
+        if running and self._serves(running[0], line, phase, kind, at):
             return running[0]
         replaced = tuple(order.id for order in running)
         stream = making.stream("choice", illness.id, line.id, at)
@@ -150,13 +152,15 @@ class Desk:
         if choice is None and not running:
             choice = choose(able, around, stream, dose_for=line.dose_for, prn=line.prn)
         if choice is not None and before is not None:
-            choice = as_before(choice, before, around)
-        if choice is None and not running and kind == "inpatient" and line.works:
+            choice = as_before(choice, before, around, line.dose_for)
+        if choice is None and not running and kind != "home":
             choice = self._make_room(able, line, phase, at, illness)
         if choice is None:
             return running[0] if running else None
+        if running and (choice.dose, choice.route, choice.prn) == _how(running[0]):
+            return running[0]
         for order in running:
-            self.pause(order, at, "changed_in_hospital")
+            self._give_way(order, at, kind)
         stop = _stop(illness, line, choice, kind, at, given, stream)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
@@ -194,6 +198,22 @@ class Desk:
             return False
         return value <= profile.bound if profile.side == "low" else value >= profile.bound
 
+    def _serves(self, order: Prescription, line: Treatment, phase: Phase, kind: Kind, at: Instant) -> bool:
+        """Tell whether an order that runs does what a line would: the way it is given, and the strength it needs."""
+        if kind == "inpatient" and order.kind != "inpatient" and not self._same_way(order, line, phase):
+            return False
+        if line.dose_for is None or order.start == at or (kind == "inpatient" and order.kind == "inpatient"):
+            return True
+        rules_of = [rule for rule in drug_profiles()[order.drug].doses if rule.key == line.dose_for]
+        return not rules_of or any(order.dose in (rule.dose, *rule.others) for rule in rules_of)
+
+    def _give_way(self, order: Prescription, at: Instant, kind: Kind) -> None:
+        """End an order that another of its drug takes the place of."""
+        if kind == "inpatient":
+            self.pause(order, at, "changed_in_hospital")
+        else:
+            self.end(order, at, rules().reasons["dose_changed"].pair())
+
     def _same_way(self, order: Prescription, line: Treatment, phase: Phase) -> bool:
         """Tell whether a home order is what the line would give in hospital anyway."""
         ways = [
@@ -208,7 +228,7 @@ class Desk:
     def _make_room(
         self, able: Sequence[str], line: Treatment, phase: Phase, at: Instant, illness: Illness
     ) -> Choice | None:
-        """Hold home orders that stand against an urgent line, where that makes it possible."""
+        """Hold home orders that stand against an urgent line, and those of its own group, where that makes it possible."""
         making = self._making
         homes = [order for order in making.active(at) if order.kind != "inpatient"]
         if not homes:
@@ -223,8 +243,8 @@ class Desk:
             with_new = replace(bare, drugs=(choice.drug,), phase="home")
             clash = [one for one in problems(order.drug, order.dose, order.route, order.frequency, with_new)
                      if one.kind in ("interaction", "duplicate")]  # fmt: skip
-            if clash:
-                self.pause(order, at, "unsafe", clash[0])
+            if clash and (line.works or clash[0].kind == "duplicate"):
+                self.pause(order, at, "replaced" if clash[0].kind == "duplicate" else "unsafe", clash[0])
         around = situation(making, at, phase)
         return choice if not problems(choice.drug, choice.dose, choice.route, choice.frequency, around) else None
 
@@ -239,7 +259,7 @@ class Desk:
             choice = replace(choice, prn=False)
         once = choice.frequency.casefold() in rules().once
         if once:
-            stop = at + HOUR
+            stop = at + 10 * MINUTE
         order = Prescription(
             id=making.new("rx"), drug=choice.drug, name=choice.name, dose=choice.dose, route=choice.route,
             frequency=choice.frequency, prn=choice.prn, kind=kind, start=at, stop=stop, known_at=at,
@@ -334,13 +354,29 @@ class Desk:
         return changed
 
 
-def as_before(choice: Choice, before: Prescription, around: Situation) -> Choice:
+def as_before(choice: Choice, before: Prescription, around: Situation, dose_for: str | None = None) -> Choice:
     """Return an order like the one before, where drug and way are the same and it is still right."""
     if (choice.drug, choice.route, choice.prn) != (before.drug, before.route, before.prn):
         return choice
     if problems(before.drug, before.dose, before.route, before.frequency, around):
         return choice
+    there = [
+        rule
+        for rule in drug_profiles()[before.drug].doses
+        if around.phase in rule.phases and dose_for in (None, rule.key)
+    ]
+    if (before.kind == "inpatient" or dose_for) and not any(before.dose in (rule.dose, *rule.others) for rule in there):
+        return choice  # the first days' dose does not go home, nor one that is too little for the purpose
     return replace(choice, name=before.name, dose=before.dose, frequency=before.frequency)
+
+
+def is_once(order: Prescription) -> bool:
+    """Tell whether an order is for one dose."""
+    return order.frequency.casefold() in rules().once
+
+
+def _how(order: Prescription) -> tuple[str, str, bool]:
+    return order.dose, order.route, order.prn
 
 
 def is_a(drug: str, kinds: Iterable[str]) -> bool:
