@@ -247,4 +247,6 @@ class DrugProfile(_Sourced):
 
     def effects_by(self, route: str) -> tuple[LabEffect, ...]:
         """Return what it does to labs and vital signs when given by this route."""
-        return () if route in self.local_routes else self.effects
+        if route in self.local_routes:
+            return ()
+        return tuple(effect for effect in self.effects if not effect.routes or route in effect.routes)

@@ -101,6 +101,8 @@ class LabEffect(_Frozen):
     """Once treatment works, half of the rest is gone each so many hours; None: it stays (chronic disease)."""
     stays: int = Field(default=0, ge=0, le=100)
     """Percent of the effect that stays for good."""
+    routes: tuple[str, ...] = ()
+    """For drugs: given by these routes only (heparin into a vein); empty: by any."""
 
     def band(self, severity: Severity) -> tuple[Decimal, Decimal]:
         """Return least and greatest size for a severity."""
