@@ -14,9 +14,10 @@ from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
 from .planning import name_of
 from .signs import Showing, measured
+from .specimens import of_procedures
 from .stays import Course
 from .telling import tell
-from .workup import culture, draw, indication, plain_name, study
+from .workup import culture, draw, indication, plain_name, send_off, study
 
 
 def arrive(course: Course) -> None:
@@ -162,6 +163,7 @@ def _done(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) 
     done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
                    at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
     making.treated.append(done)
+    send_off(making, done, illness)
     barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
     making.barred |= barred
     for one in making.ill(at):
@@ -184,6 +186,8 @@ def _grow(course: Course, place: str) -> None:
     at = course.arrival + between(making.stream("cultures at", course.ward), 35, 70) * MINUTE
     for one in course.acute:
         for number, order in enumerate(course.profile(one).workup.cultures):
+            if order.specimen in of_procedures():  # sent off when the procedure is done
+                continue
             if order.specimen in done or not making.chance(order.percent, "culture", one, order.specimen, course.ward):
                 continue
             done.add(order.specimen)

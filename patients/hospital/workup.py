@@ -19,11 +19,18 @@ from wardround.patients.knowledge.graph_models import CultureOrder, Edge, Releva
 from wardround.patients.times import Instant
 
 from .generation import rules
-from .life import Culture, CultureStage, Illness, Result, Sign, Study
+from .life import Culture, CultureStage, Illness, Result, Sign, Study, Treated
 from .making import HOUR, MINUTE, Making, Reading, between, weighted
+from .specimens import of_procedures, specimens
+
+_NITRITE = "urine_nitrite"
+_WITH_NITRITE = 97
+"""Percent of urine cultures that grow where nitrite was positive: the two are of one specimen."""
 
 
-def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1250) -> list[Result]:
+def draw(
+    making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1250, *, fluid: bool = False
+) -> list[Result]:
     """Draw panels or single labs at one instant and record what comes back.
 
     Args:
@@ -32,12 +39,14 @@ def draw(making: Making, wanted: Sequence[str], at: Instant, encounter: str | No
         at: When.
         encounter: Encounter id.
         most: Results beyond which a life gets no more vital signs.
+        fluid: Whether a procedure has just yielded the specimen; without one there is no spinal fluid to look at.
     """
     if (making.died is not None and at >= making.died) or (list(wanted) == ["vitals"] and len(making.results) >= most):
         return []
     of: dict[str, str] = {}
     known = panels()
     wanted = [one for one in dict.fromkeys(wanted) if one in known or one in lab_profiles()]
+    wanted = [one for one in wanted if fluid or one not in of_procedures()]
     for one in wanted:
         for lab in known[one].labs if one in known else (one,):
             of.setdefault(lab, one)
@@ -170,7 +179,7 @@ def culture(making: Making, order: CultureOrder, illness: Illness, at: Instant, 
     stream = making.stream("culture", identity)
     known = organism_profiles()
     organism = None
-    if order.organisms and stream.below(100) < order.positive_percent:
+    if order.organisms and stream.below(100) < _odds(making, order, encounter):
         before = next((one.organism for one in making.cultures if one.illness == illness.id and one.organism), None)
         names = [name for name, _ in order.organisms]
         organism = before if before in names else weighted(stream, list(order.organisms))
@@ -186,6 +195,36 @@ def culture(making: Making, order: CultureOrder, illness: Illness, at: Instant, 
         found = _grown(making, identity, order, illness, at, encounter, organism)
     making.cultures.append(found)
     return found
+
+
+def _odds(making: Making, order: CultureOrder, encounter: str) -> int:
+    """Return how many cultures of 100 grow: nearly all of urine in which bacteria were found."""
+    if order.specimen != "urine":
+        return order.positive_percent
+    nitrite = next(
+        (one.text for one in reversed(making.results) if one.lab == _NITRITE and one.encounter == encounter), None
+    )
+    found = nitrite is not None and nitrite.casefold() not in rules().normal_words
+    return max(order.positive_percent, _WITH_NITRITE) if found else order.positive_percent
+
+
+def send_off(making: Making, done: Treated, illness: Illness) -> None:
+    """Send off what a procedure yields and the illness's work-up asks for.
+
+    Args:
+        making: The life.
+        done: The procedure.
+        illness: What it was done for.
+    """
+    yields = specimens().get(done.procedure)
+    if yields is None or done.encounter is None:
+        return
+    work = condition_profiles()[illness.condition].workup
+    at = done.at + 10 * MINUTE
+    draw(making, [one for one in work.panels if one in yields.panels], at, done.encounter, fluid=True)
+    for order in work.cultures:
+        if order.specimen in yields.cultures:
+            culture(making, order, illness, at, done.encounter)
 
 
 def _grown(

@@ -22,7 +22,8 @@ def incoherences(life: Life) -> list[str]:
     """Return everything that does not hang together in a life; empty for a coherent one."""
     return [
         *_ids(life), *_references(life), *_times(life), *_sex_and_age(life), *_labs(life), *_orders(life),
-        *_monitored(life), *_cultures(life), *_illnesses(life), *_signs(life), *_stays(life), *_taken(life),
+        *_monitored(life), *_cultures(life), *_antibiograms(life), *_specimens(life), *_illnesses(life),
+        *_signs(life), *_denied(life), *_stays(life), *_taken(life),
     ]  # fmt: skip
 
 
@@ -259,6 +260,45 @@ def _cultures(life: Life) -> Iterator[str]:
             yield f"{one.id}: stages out of order"
 
 
+_NO_MORE_THAN = (
+    ("ampicillin", "ampicillin_sulbactam"), ("ampicillin", "piperacillin_tazobactam"), ("penicillin", "ampicillin"),
+    ("ampicillin_sulbactam", "piperacillin_tazobactam"), ("ampicillin", "amoxicillin_clavulanate"),
+    ("cefazolin", "ceftriaxone"), ("ceftriaxone", "cefepime"), ("cefepime", "meropenem"), ("ceftriaxone", "ertapenem"),
+    ("ertapenem", "meropenem"), ("piperacillin_tazobactam", "meropenem"), ("ciprofloxacin", "levofloxacin"),
+    ("levofloxacin", "ciprofloxacin"), ("oxacillin", "cefazolin"), ("fluconazole", "voriconazole"),
+    ("micafungin", "caspofungin"), ("caspofungin", "micafungin"),
+)  # fmt: skip
+"""What kills no more than what: an organism that the first one kills does not resist the second."""
+
+
+def _antibiograms(life: Life) -> Iterator[str]:
+    for one in life.cultures:
+        reads = dict(one.susceptibilities)
+        for less, more in _NO_MORE_THAN:
+            if reads.get(less) == "S" and reads.get(more) == "R":
+                yield f"{one.id}: {one.organism} is susceptible to {less} and resists {more}"
+
+
+_YIELDS = {
+    "lumbar_puncture": ("csf", "csf_wbc", "csf_protein", "csf_glucose", "csf_opening_pressure"),
+    "paracentesis": ("ascites", "ascitic_neutrophils", "saag"),
+    "arthrocentesis": ("joint",),
+}
+
+
+def _specimens(life: Life) -> Iterator[str]:
+    """What only a procedure yields is taken during or soon after one, in the same encounter."""
+    of = {what: procedure for procedure, many in _YIELDS.items() for what in many}
+    taken = [(one.id, one.lab, one.at, one.encounter) for one in life.results]
+    taken += [(one.id, one.specimen, one.at, one.encounter) for one in life.cultures]
+    for identity, what, at, encounter in taken:
+        if what in of and not any(
+            one.procedure == of[what] and one.encounter == encounter and one.at <= at <= one.at + 2 * HOUR
+            for one in life.treated
+        ):
+            yield f"{identity}: {what} without {of[what]}"
+
+
 def _illnesses(life: Life) -> Iterator[str]:
     excludes = {(one.one, one.other) for one in relations() if one.kind == "excludes"}
     for first in life.illnesses:
@@ -288,6 +328,28 @@ def _signs(life: Life) -> Iterator[str]:
                     yield f"{stay.id}: {other.finding} is there ({other.id}) and {one.finding} is not ({one.id})"
         many = Counter((one.finding, one.study) for one in present)
         yield from (f"{stay.id}: {name} told {n} times" for (name, _), n in many.items() if n > 1)
+
+
+_NEVER_DENIED_SEVERE = ("fatigue", "poor_appetite", "malaise", "weakness")
+
+
+def _denied(life: Life) -> Iterator[str]:
+    """Fever is told and denied as the first thermometer has it; nobody severely ill has energy and appetite."""
+    illnesses = {one.id: one for one in life.illnesses}
+    for stay in life.stays:
+        if stay.kind == "icu":
+            continue
+        first = next((one for one in life.results if one.encounter == stay.id and one.lab == "temperature"), None)
+        value = _number(first.text) if first is not None else None
+        principal = illnesses[stay.principal]
+        for sign in life.signs:
+            if sign.encounter != stay.id or sign.present or sign.known_at > stay.start + 6 * HOUR:
+                continue
+            if sign.finding == "fever" and value is not None and value >= Decimal("38.3"):
+                yield f"{sign.id}: fever is denied at {value}"
+            grave = principal.acuity != "chronic" and principal.severity == "severe" and stay.kind != "clinic"
+            if sign.finding in _NEVER_DENIED_SEVERE and grave and principal.onset > stay.start - 30 * DAY:
+                yield f"{sign.id}: {sign.finding} is denied in severe {principal.condition}"
 
 
 def _stays(life: Life) -> Iterator[str]:
