@@ -11,7 +11,8 @@ from wardround.patients.times import Instant
 from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
-from .writing_plan import consulted_service, expected, outcome, stop_reason
+from .writing_assessment import expected
+from .writing_plan import consulted_service, outcome, stop_reason
 from .writing_story import background, opened, presentation
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name

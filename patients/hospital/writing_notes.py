@@ -8,11 +8,12 @@ from wardround.patients.times import Instant
 
 from .phrasing import Teller, table
 from .record import NoteKind, NotePart, Sentence, Slug
+from .writing_assessment import assessment, diagnoses
 from .writing_course import disposition, hospital_course, interval
 from .writing_exam import examination, later_examination, review
 from .writing_history import allergies, demographics, family, medications, past_medical, past_surgical, social
 from .writing_leaving import condition_at_discharge, discharge_medications, discharge_plan, followup, instructions
-from .writing_plan import assessment, consulted_service, consults, diagnoses, plan
+from .writing_plan import consulted_service, consults, plan
 from .writing_results import laboratory, pathology, study_lines, vital_signs
 from .writing_story import background, chief_complaint, opened, present_illness, visit
 from .writing_style import Style

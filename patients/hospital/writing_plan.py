@@ -1,196 +1,25 @@
-"""Assessment and plan: the problems, the findings each rests on, and what is being done about it."""
+"""Plan: what is being done about each problem, as of the moment of writing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
+from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
 
 from .generation import rules
-from .life import Illness, Prescription, Result
+from .life import Illness, Prescription
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
-from .writing_history import numbered
-from .writing_results import shown, teller_line
-from .writing_story import background, opened, presentation
-from .writing_view import Known, flag
+from .writing_assessment import Said, moved
+from .writing_results import teller_line
+from .writing_story import opened
+from .writing_view import Known
 from .writing_words import Scribe, service_name
 
-_MOST_BASIS = 4
 _MOST_LABS = 3
-_MOST_PROBLEMS = 7
+_MOST_PROBLEMS = 9
 _MOST_ORDERS = 5
-
-
-class Said(NamedTuple):
-    """Words, and the facts that they rest on."""
-
-    text: str
-    facts: tuple[str, ...]
-
-
-# -- assessment --------------------------------------------------------------------------------------------------------
-
-
-def assessment(scribe: Scribe, *, day: int | None = None, visit: bool = False) -> list[Sentence]:
-    """Return the assessment: what this is, and what speaks for it.
-
-    Args:
-        scribe: The author.
-        day: Hospital day, for a progress note.
-        visit: Whether it is a clinic visit.
-    """
-    teller = scribe.teller("assessment")
-    known = scribe.known
-    principal = known.principal
-    if principal is None:
-        return [_unknown(scribe, teller)]
-    if day is not None:
-        said = [_on_day(scribe, teller, principal, day)]
-    elif visit:
-        history, past = background(scribe, teller, 3)
-        facts = ("person", known.root.id, *past)
-        reason = lowered(known.root.reason)
-        said = [teller.say("assess.visit", facts, history=opened(history), reason=reason)]
-    else:
-        said = [_summary(scribe, teller, principal)]
-    support = basis(scribe, teller, principal)
-    if support.text and (day is None or day <= 2 or teller.chance(25)):
-        said.append(teller.say("assess.basis", support.facts, findings=support.text, Findings=capital(support.text)))
-    others = [one for one in known.problems if one.id != principal.id and known.new(one)]
-    if others and teller.chance(70):
-        said.append(teller.say("assess.with", [one.id for one in others], conditions=scribe.conditions(others)))
-    return said
-
-
-def _unknown(scribe: Scribe, teller: Teller) -> Sentence:
-    history, past = background(scribe, teller, 3)
-    complaint, duration, facts = presentation(scribe, teller)
-    return teller.say(
-        "assess.unknown",
-        ("person", *facts, *past),
-        history=opened(history),
-        complaint=complaint,
-        Complaint=capital(complaint),
-        duration=duration,
-    )
-
-
-def _summary(scribe: Scribe, teller: Teller, principal: Illness) -> Sentence:
-    history, past = background(scribe, teller, 3)
-    complaint, _, facts = presentation(scribe, teller)
-    words = graded(scribe, teller, principal)
-    return teller.say(
-        "assess.summary",
-        ("person", *facts, *past, principal.id),
-        history=opened(history),
-        complaint=complaint,
-        Complaint=capital(complaint),
-        principal=words,
-        Principal=capital(words),
-    )
-
-
-def graded(scribe: Scribe, teller: Teller, illness: Illness) -> str:
-    """Return an illness, now and then with its severity."""
-    name = scribe.condition(illness)
-    if illness.acuity != "acute" or illness.severity == "mild" or not teller.chance(30):
-        return name
-    profile = condition_profiles().get(illness.condition)
-    if profile is None or any(word in name for word in ("severe", "moderate", "mild")) or name[:1].isupper():
-        return name
-    return f"{illness.severity} {name}"
-
-
-def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sentence:
-    known = scribe.known
-    turns = known.happened("improved", "worsened")
-    state = ""
-    facts: tuple[str, ...] = ()
-    if turns:
-        last = turns[-1]
-        state = teller.words("assess.state.improved" if last.kind == "improved" else "assess.state.worse")
-        facts = (last.id,)
-    name = scribe.condition(principal)
-    return teller.say(
-        "assess.day",
-        ("person", known.root.id, principal.id, *facts),
-        day=str(day),
-        principal=name,
-        Principal=capital(name),
-        state=opened(state),
-    )
-
-
-def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
-    """Return the findings that speak for an illness: what it shows, what was seen, which values it moves."""
-    known = scribe.known
-    words: list[str] = []
-    ids: list[str] = []
-    owned = [
-        one
-        for one in known.signs
-        if one.present and one.study is None and one.type in ("symptom", "sign") and _owns(one.owners, illness.id)
-    ]
-    owned.sort(key=lambda one: (one.relevance != "key", one.onset, one.id))
-    for one in owned[: 2 + teller.stream.below(2)]:
-        words.append(scribe.finding(one, teller, absent=one.type == "sign"))  # signs: the noun phrase
-        ids.append(one.id)
-    for study in known.studies:
-        name, seen, facts = shown(scribe, teller, study)
-        owner = any(_owns(known.outline.signs[one].owners, illness.id) for one in study.shown)
-        if seen and owner and len(words) < _MOST_BASIS + 1:
-            words.append(f"{seen} on {name}")
-            ids += facts
-    for result in moved(known, illness, 2):
-        words.append(f"{scribe.lab(result)} {scribe.value(result, unit=True)}")
-        ids.append(result.id)
-    return Said(scribe.join(words), unique(ids))
-
-
-def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:
-    return any(owner == illness and edge not in ("risk_factor", "protective", "rules_out") for owner, edge in owners)
-
-
-def moved(known: Known, illness: Illness, most: int) -> list[Result]:
-    """Return the last values that an illness moves out of range, the most telling first."""
-    latest = known.latest()
-    found = []
-    for lab, letters in expected(illness.condition).items():
-        result = latest.get(lab)
-        mark = flag(result) if result is not None else ""
-        if result is not None and mark and mark in letters and illness.id in result.causes:
-            found.append(result)
-    return found[:most]
-
-
-@cache
-def expected(condition: str) -> Mapping[str, str]:
-    """Return the labs that a condition moves, with the letters it gives them: findings first, then effects."""
-    profile = condition_profiles().get(condition)
-    if profile is None:
-        return {}
-    told = table("told_labs")
-    found: dict[str, str] = {}
-    letters = {"high": "H", "low": "L"}
-    edges = sorted(profile.findings, key=lambda edge: edge.relevance != "key")
-    for edge in edges:
-        finding = finding_profiles().get(edge.finding)
-        if finding is None or finding.lab is None or edge.edge == "rules_out":
-            continue
-        if finding.type == "lab" and finding.lab in told:
-            found.setdefault(finding.lab, letters.get(finding.side or "", "HL"))
-    for effect in profile.effects:
-        if effect.lab in told:
-            middle = sum(effect.band("moderate")) / 2
-            found.setdefault(effect.lab, "H" if middle > (effect.mode == "times") else "L")
-    return found
-
-
-# -- plan --------------------------------------------------------------------------------------------------------------
 
 
 def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) -> list[Sentence]:
@@ -373,21 +202,3 @@ def consulted_service(known: Known, facts: Sequence[str]) -> str | None:
         if profile is not None and profile.workup.consult is not None:
             return profile.workup.consult
     return None
-
-
-def diagnoses(scribe: Scribe) -> list[Sentence]:
-    """Return the diagnoses at the end of a stay, the principal first."""
-    teller = scribe.teller("assessment")
-    known = scribe.known
-    said: list[Sentence] = []
-    others = [one for one in known.problems if one.id != known.root.principal]
-    if known.principal is not None:
-        name = scribe.condition(known.principal, short=False)
-        said.append(teller.line("assess.dx.principal", (known.principal.id,), condition=name))
-    if others and scribe.style.bullets != "none":
-        lines = [teller_line(capital(scribe.condition(one, short=False)), (one.id,)) for one in others]
-        return numbered(scribe, [*said, *lines])
-    if others:
-        words = scribe.conditions(others)
-        said.append(teller.line("assess.dx.other", [one.id for one in others], conditions=words))
-    return said
