@@ -120,18 +120,16 @@ class Speaker:
         """
         stream = self.stream("frame", name)
         body = self._subject(_within(sentences), stream)
-        ends = speech()[mood]
+        room = _MOST - sum(map(_length, body))
         starts = "openers" if mood in ("closers", "confess", "openly") else "plain_openers"
-        if sum(len(_END.findall(one.en)) for one in body) >= _MOST:
-            pass
-        elif isinstance(ends, list):
-            if len(body) < _MOST:
-                body.append(self.next(phrases(mood)))
-        elif ends[self.persona.anxiety] and len(body) < _MOST and stream.below(100) < _ENDS[self.persona.anxiety]:
-            body.append(self.next(phrases(mood, self.persona.anxiety)))
-        if len(body) < _MOST - 1 and stream.chance(1, 2):
+        certain = isinstance(speech()[mood], list)
+        ends = phrases(mood) if certain else phrases(mood, self.persona.anxiety)
+        if ends and room > 0 and (certain or stream.below(100) < _ENDS[self.persona.anxiety]):
+            body.append(self.next(ends))
+            room -= 1
+        if room > 1 and stream.chance(1, 2):
             body.insert(0, self.next(phrases(starts, self.persona.literacy)))
-        if len(body) < 2:
+        if sum(map(_length, body)) < 2:
             body.append(self.next(phrases("more")))
         return Words(en=join([one.en for one in body], "en"), zh=join([one.zh for one in body], "zh"))
 
@@ -156,13 +154,18 @@ class Speaker:
 def _within(sentences: Sequence[Pair]) -> list[Pair]:
     """Return the first turns of speech, as many as make no more than a reply's sentences in either language."""
     body: list[Pair] = []
-    count = 0
+    room = _MOST
     for one in sentences:
-        count += max(len(_END.findall(one.en)), len(_END_ZH.findall(one.zh)), 1)
-        if body and count > _MOST:
+        room -= _length(one)
+        if body and room < 0:
             break
         body.append(one)
     return body
+
+
+def _length(pair: Pair) -> int:
+    """Return how many sentences a turn of speech has, the most of both languages."""
+    return max(len(_END.findall(pair.en)), len(_END_ZH.findall(pair.zh)), 1)
 
 
 def capital(text: str) -> str:
