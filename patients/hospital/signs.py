@@ -8,13 +8,14 @@ from decimal import Decimal
 from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
-from wardround.patients.knowledge.graph_models import Edge, FindingEdge, FindingProfile, Phrases, Relevance
+from wardround.patients.knowledge.graph_models import Edge, FindingEdge, FindingProfile, Phrases, Relevance, Severity
 from wardround.patients.times import DAY, Instant
 
 from .generation import Words, rules
 from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
 from .making import HOUR, MINUTE, Making, between, wider
+from .plausible import bearable, deniable, lasts, word_of
 from .workup import numbers, side_of
 
 Role = Literal["principal", "acute", "background"]
@@ -47,12 +48,14 @@ class Showing:
         self._absent: dict[str, _Found] = {}
         self._never: set[str] = set()
         self._complaint: str | None = None
+        self._severe = False
         self._passing: dict[str, int] = {}
         """Illness → how many passing findings it shows in the background."""
 
     def add(self, illness: Illness, role: Role, complaint: str | None = None) -> None:
         """Add what one illness shows; the principal one first."""
         self._complaint = self._complaint or complaint
+        self._severe = self._severe or (role != "background" and illness.severity == "severe")
         profile = condition_profiles()[illness.condition]
         for edge in profile.findings:
             finding = finding_profiles().get(edge.finding)
@@ -168,24 +171,36 @@ class Showing:
                 self._absent.setdefault(name, _Found(found.profile, found.illness, found.relevance))
         signs = [self._sign(name, found, present=True) for name, found in self._present.items()]
         for name, found in self._absent.items():
-            if name not in self._present and not self._related(name) and not self._shows(name):
+            if name not in self._present and not self._related(name) and not self._shows(name) and self._deniable(name):
                 signs.append(self._sign(name, found, present=False))
         return signs
+
+    def _deniable(self, name: str) -> bool:
+        return deniable(self._making, name, self._present, self._at, severe=self._severe)
 
     def _sign(self, name: str, found: _Found, *, present: bool) -> Sign:
         making, profile = self._making, found.profile
         stream = making.stream("attributes", found.illness.id, name, self._encounter)
         onset = _onset(making, found, self._at, self._encounter)
         pain = profile.scored and present
-        span = rules().pain_scores[found.illness.severity if found.relevance != "distractor" else "mild"]
+        score = between(stream, *rules().pain_scores[_level(found)]) if pain else None
         return Sign(
             id=making.new("s"), finding=name, type=profile.type, present=present,
             owners=tuple(found.owners), relevance=found.relevance, encounter=self._encounter,
             onset=onset, known_at=self._known + between(stream, 0, 12) * MINUTE,
             side=_side(making, found) if present else None,
-            attributes=_attributes(making, found, onset, self._at, self._encounter) if present else {},
-            score=between(stream, *span) if pain else None,
+            attributes=_attributes(making, found, onset, self._at, self._encounter, score) if present else {},
+            score=score,
         )  # fmt: skip
+
+
+def _level(found: _Found) -> Severity:
+    """Return how bad a finding is: what a chronic illness shows by the way is milder than the illness."""
+    if found.relevance == "distractor":
+        return "mild"
+    if found.relevance == "background":
+        return "moderate" if found.illness.severity == "severe" else "mild"
+    return found.illness.severity
 
 
 def partners(finding: str, groups: Sequence[Sequence[str]]) -> list[str]:
@@ -232,20 +247,27 @@ def _onset(making: Making, found: _Found, at: Instant, encounter: str) -> Instan
     return begun + way * part // 100 // MINUTE * MINUTE
 
 
-def _attributes(making: Making, found: _Found, onset: Instant, at: Instant, encounter: str) -> dict[str, Pair]:
+def _attributes(
+    making: Making, found: _Found, onset: Instant, at: Instant, encounter: str, score: int | None
+) -> dict[str, Pair]:
     profile = found.profile
     if profile.type != "symptom":
         return {}
     stream = making.stream("words", found.illness.id, profile.id, encounter)
+    usual: Severity = "mild" if found.relevance in ("background", "distractor") else found.illness.severity
+    severity = usual if score is None else word_of(score)
     told = {"onset": ago(onset, at, stream.below(1000))}
     for name in ("region", "quality", "provocation", "palliation", "timing", "radiation"):
         phrases: Phrases = getattr(profile, name)
         place = stream.below(1000)
-        fitting = [n for n in range(len(phrases.en)) if name != "timing" or _timeless(phrases.en[n])]
+        fitting = list(range(len(phrases.en)))
+        if name == "timing":
+            fitting = [n for n in fitting if _timeless(phrases.en[n]) and lasts(phrases.en[n], onset, at)]
+        elif severity == "mild":
+            fitting = [n for n in fitting if bearable(phrases.en[n])]
         if fitting:
             chosen = fitting[place % len(fitting)]
             told[name] = Pair(phrases.en[chosen], phrases.zh[chosen])
-    severity = "mild" if found.relevance in ("background", "distractor") else found.illness.severity
     told["severity"] = _pick(rules().severity_words[severity], stream.below(1000)).pair()
     return told
 
