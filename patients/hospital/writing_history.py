@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .life import Illness, Prescription, Relative
+from .life import Adherence, Illness, Prescription, Relative
 from .phrasing import Teller, capital, counted, lowered, table
 from .record import Sentence
 from .writing_results import teller_line
@@ -124,7 +124,20 @@ def medications(scribe: Scribe, orders: list[Prescription], *, home: bool = True
     if not orders:
         key = "meds.none" if scribe.known.root.kind in ("clinic", "ed") or home else "meds.none.here"
         return [teller.say(key, ("person",))]
-    return numbered(scribe, [teller_line(capital(scribe.order(one)), (one.id,)) for one in _unique(orders)])
+    taken = {one.prescription: one for one in scribe.known.adherence} if home else {}
+    return numbered(scribe, [_listed(scribe, one, taken.get(one.id)) for one in _unique(orders)])
+
+
+def _listed(scribe: Scribe, one: Prescription, taken: Adherence | None) -> Sentence:
+    """Return a line of a list of medicines, with how it is really taken where the notes know."""
+    text = capital(scribe.order(one))
+    how = table("taken").get(taken.state) if taken is not None else None
+    if taken is None or how is None:
+        return teller_line(text, (one.id,))
+    since = f" since {taken.since.en}" if taken.since is not None and not taken.since.en.endswith("ago") else ""
+    if taken.since is not None and taken.since.en.endswith("ago"):
+        since = f", {table('taken_from')[taken.state]} {taken.since.en}" if taken.state in table("taken_from") else ""
+    return teller_line(f"{text} ({how}{since})", (one.id, taken.id))
 
 
 def _unique(orders: list[Prescription]) -> list[Prescription]:

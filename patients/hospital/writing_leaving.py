@@ -5,7 +5,7 @@ from __future__ import annotations
 from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import PlanItem, Prescription
-from .phrasing import Teller, capital, lowered
+from .phrasing import Teller, capital, lowered, table
 from .record import Sentence
 from .writing_history import numbered
 from .writing_plan import stop_reason
@@ -48,7 +48,7 @@ def instructions(scribe: Scribe) -> list[Sentence]:
     key = "instructions.child" if scribe.child else "instructions.open"
     if known.root.kind in ("clinic", "ed"):
         key = "instructions.open.visit"
-    facts = (known.root.id,)
+    facts = (known.root.id,) if known.principal is None else (known.root.id, known.principal.id)
     said = [teller.say(key, facts, reason=reason)]
     for plan in known.plans:
         for item in plan.items:
@@ -61,7 +61,9 @@ def instructions(scribe: Scribe) -> list[Sentence]:
 
 
 def plain_reason(known: Known) -> str:
-    """Return why the patient was here, in words for the patient."""
+    """Return what the patient has, or else why the patient was here, in words for the patient."""
+    if known.principal is not None and (name := table("condition_lay").get(known.principal.condition)):
+        return name
     profile = finding_profiles().get(known.root.complaint)
     if known.root.kind != "clinic" and profile is not None and profile.lay is not None and profile.lay.name.en:
         return profile.lay.name.en[0]

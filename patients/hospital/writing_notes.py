@@ -156,7 +156,8 @@ class Composer:
 
     def _plan(self) -> NotePart | None:
         consult = self.kind == "consult"
-        said = plan(self.scribe, since=self.known.at if consult else self.since, narrow=consult)
+        since = self.known.at if consult else self.since
+        said = plan(self.scribe, since=since, narrow=consult, department=self.kind == "ed")
         teller = self.scribe.teller("disposition")
         said += [] if consult else consults(self.scribe, teller)
         if self.kind == "ed":

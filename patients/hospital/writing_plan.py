@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
@@ -13,7 +13,7 @@ from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import Said, moved
 from .writing_results import teller_line
-from .writing_story import opened
+from .writing_story import opened, presentation
 from .writing_view import Known
 from .writing_words import Scribe, service_name
 
@@ -22,13 +22,16 @@ _MOST_PROBLEMS = 9
 _MOST_ORDERS = 5
 
 
-def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) -> list[Sentence]:
+def plan(
+    scribe: Scribe, *, since: Instant | None = None, narrow: bool = False, department: bool = False
+) -> list[Sentence]:
     """Return the plan by problem, in the author's form.
 
     Args:
         scribe: The author.
         since: What began after it is told as new; None: everything of this stay is.
         narrow: Whether only what the stay is about is told, as a consultant does.
+        department: Whether the emergency department writes: what was given there has ended when it does.
     """
     teller = scribe.teller("plan")
     known = scribe.known
@@ -39,13 +42,17 @@ def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) 
         loose = tuple(one for one in loose if one.id == known.root.principal or known.new(one))
     quiet: list[Illness] = []
     number = 0
+    open_question = [] if narrow or known.principal is not None else _open_question(scribe, teller, department)
+    if open_question:
+        number = 1
+        said += open_question
     for illness in loose:
-        actions = problem(scribe, teller, illness, begin)
+        actions = problem(scribe, teller, illness, begin, department=department)
         if not actions and not known.new(illness) and illness.id != known.root.principal:
             quiet.append(illness)
             continue
         number += 1
-        actions = actions or [Said(teller.words("plan.none"), (illness.id,))]
+        actions = actions or [_nothing_now(scribe, teller, illness)]
         text = "; ".join(one.text for one in actions)
         ids = unique([illness.id, *(fact for one in actions for fact in one.facts)])
         name = scribe.condition(illness)
@@ -55,7 +62,8 @@ def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) 
             said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
     if narrow:
         return said or [teller.say("plan.none", (known.root.id,))]
-    said += _unplaced(scribe, teller, begin)
+    told = {fact for one in said for fact in one.facts}
+    said += _unplaced(scribe, teller, begin, told)
     if quiet:
         names = scribe.conditions(quiet)
         said.append(teller.say("plan.rest", [one.id for one in quiet], conditions=names))
@@ -63,10 +71,49 @@ def plan(scribe: Scribe, *, since: Instant | None = None, narrow: bool = False) 
     return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
 
 
-def _unplaced(scribe: Scribe, teller: Teller, begin: Instant) -> list[Sentence]:
+def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sentence]:
+    """Return the complaint as the first problem while its cause is not known, with what was given for it."""
+    known = scribe.known
+    complaint, _, facts = presentation(scribe, teller)
+    named = {one.id for one in known.problems[:_MOST_PROBLEMS]}
+    found = given_here(known) if department else [one for one in known.active("inpatient") if one.start >= known.begin]
+    found = [one for one in found if one.indication not in named and not _supportive(one)][:_MOST_ORDERS]
+    actions = [Said(lowered(teller.words("plan.workup")), facts)]
+    actions.append(_orders(scribe, teller, "plan.given" if department else "plan.start", found))
+    text = "; ".join(one.text for one in actions if one.text)
+    ids = unique(fact for one in actions for fact in one.facts)
+    if scribe.style.problems == "prose":
+        return [teller.say("course.chronic", ids, condition=complaint, Condition=capital(complaint), action=text)]
+    head = f"# {capital(complaint)}: " if scribe.style.problems == "hash" else f"1. {capital(complaint)}: "
+    return [teller_line(f"{head}{text}", ids)]
+
+
+def given_here(known: Known) -> list[Prescription]:
+    """Return what was given in the stay so far, ended or not."""
+    return known.started(known.begin, known.at)
+
+
+def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
+    """Return what stands where nothing is given any more, or never was: a course that is over, recovery, watching."""
+    known = scribe.known
+    running = {one.drug for one in known.active()}
+    over = [one for one in given_here(known) if one.indication == illness.id and not _supportive(one)]
+    over = [one for one in over if one.drug not in running and one.ended == "completed"][:2]
+    if over:
+        names = scribe.join([scribe.drug(one) for one in over])
+        return Said(lowered(teller.words("plan.finished", drugs=names, Drugs=capital(names))),
+                    tuple(one.id for one in over))  # fmt: skip
+    turned = [one for one in known.happened("improved") if illness.id in one.facts]
+    if turned:
+        return Said(teller.words("plan.recovering"), (illness.id, turned[-1].id))
+    return Said(teller.words("plan.none"), (illness.id,))
+
+
+def _unplaced(scribe: Scribe, teller: Teller, begin: Instant, told: Collection[str]) -> list[Sentence]:
     """Return what is given for what has no name yet or is not on the list: begun, and continued."""
     named = {one.id for one in scribe.known.problems[:_MOST_PROBLEMS]}
     loose = [one for one in scribe.known.active() if one.indication not in named and not _supportive(one)]
+    loose = [one for one in loose if one.id not in told]
     fresh = [one for one in loose if one.kind == "inpatient" and one.start >= begin]
     said = []
     for key, found in (("plan.start", fresh), ("plan.others", [one for one in loose if one not in fresh])):
@@ -102,23 +149,31 @@ def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:
     return f"{number}. {capital(name)}: "
 
 
-def problem(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:
+def problem(
+    scribe: Scribe, teller: Teller, illness: Illness, begin: Instant, *, department: bool = False
+) -> list[Said]:
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
+    unused = {one.prescription: one.id for one in known.adherence if one.state in table("resumed")}
     mine = [one for one in known.active() if one.indication == illness.id]
     mine = [one for one in mine if not _supportive(one)]
     visit = known.root.kind == "clinic"
     fresh = [one for one in mine if one.start >= begin and (visit or one.kind == "inpatient")]
     kept = [one for one in mine if one.start < begin and one.kind == "inpatient"]
     home = [one for one in mine if one.start < known.begin and one.kind != "inpatient"]
-    said = [
-        _orders(scribe, teller, "plan.start", fresh),
-        _orders(scribe, teller, "plan.continue", kept),
-        _orders(scribe, teller, "plan.home", home),
-    ]
+    again = [one for one in home if one.id in unused]
+    home = [one for one in home if one.id not in unused]
+    said = [_orders(scribe, teller, "plan.start", fresh), _orders(scribe, teller, "plan.continue", kept)]
+    if department:
+        here = [one for one in given_here(known) if one.indication == illness.id and not _supportive(one)]
+        leaving = [one for one in mine if one.start >= begin and one.kind == "discharge"]
+        said = [_orders(scribe, teller, "plan.given", here), _orders(scribe, teller, "plan.leaving", leaving)]
+    said.append(_orders(scribe, teller, "plan.home", home))
+    resumed = _orders(scribe, teller, "plan.resume", again)
+    said.append(Said(resumed.text, (*resumed.facts, *(unused[one.id] for one in again))))
     said += _stopped(scribe, teller, illness, begin)
     said += _procedures(scribe, teller, illness, begin)
-    watched = moved(known, illness, _MOST_LABS)
+    watched = [one for one in moved(known, illness, _MOST_LABS + 2) if one.lab not in table("drawn_once")][:_MOST_LABS]
     if watched and known.new(illness) and teller.chance(60):
         names = scribe.join([scribe.lab(one) for one in watched])
         text = teller.words("plan.labs", labs=names, Labs=capital(names))

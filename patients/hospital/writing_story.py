@@ -12,11 +12,13 @@ from .life import Illness, Sign, Stay
 from .phrasing import Teller, article, capital, counted, lowered, table, unique
 from .record import Sentence
 from .writing_results import notable, shown, vitals_line
-from .writing_view import Known
+from .writing_view import Known, weight
 from .writing_words import Scribe, span
 
 _ASKED = ("region", "quality", "radiation", "timing", "provocation", "palliation", "severity")
 _MOST_PAST = 4
+_GRAVE = 9
+"""The weight of a condition that no summary leaves out."""
 _MOST_ALSO = 6
 _MOST_DENIED = 6
 _MOST_DRUGS = 4
@@ -63,8 +65,9 @@ def background(scribe: Scribe, teller: Teller, most: int = _MOST_PAST) -> tuple[
     if not chronic:
         nothing = not known.past
         return (teller.words("hpi.nohistory"), ("person",)) if nothing else ("", ())
-    ranked = sorted(chronic, key=lambda one: (-_bearing(known, one), one.onset, one.id))
+    ranked = sorted(chronic, key=lambda one: (-2 * _bearing(known, one) - weight(one.condition), one.onset, one.id))
     count = 2 + scribe.teller("background").stream.below(most - 1)
+    count = max(count, min(most, sum(weight(one.condition) >= _GRAVE for one in ranked)))
     kept = ranked[: min(count, most)]
     text = teller.words("hpi.history", conditions=scribe.conditions(kept))
     return opened(text), tuple(one.id for one in kept)

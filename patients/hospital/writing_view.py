@@ -25,6 +25,7 @@ from .life import (
     Stay,
     Study,
 )
+from .phrasing import table
 from .record import StudyReport
 
 _STEM = 6
@@ -152,7 +153,8 @@ class Known:
         ids += [one.id for one in self.illnesses if one.id not in ids and self._here(one)]
         found = [self.outline.illnesses[one] for one in dict.fromkeys(ids) if one in self.outline.illnesses]
         known = [one for one in found if one.known_at <= self.at and not self._gone(one)]
-        return tuple(sorted(known, key=lambda one: (one.id != self.root.principal, not self._here(one))))
+        first = self.root.principal
+        return tuple(sorted(known, key=lambda one: (one.id != first, not self._here(one), -weight(one.condition))))
 
     def _here(self, one: Illness) -> bool:
         return one.encounter is not None and self.outline.group(one.encounter) == self.root.id
@@ -275,10 +277,22 @@ class Known:
         return tuple(one for one in self.outline.plans_of.get(self.root.id, ()) if one.at <= self.at)
 
     @cached_property
+    def adherence(self) -> tuple[Adherence, ...]:
+        """What the notes know of how home medicines are taken."""
+        found = self.outline.adherence_of.get(self.root.id, ())
+        return tuple(one for one in found if one.charted)
+
+    @cached_property
     def function(self) -> Function | None:
         """How the patient managed as of this stay."""
         found = self.outline.functions_of.get(self.root.id, ())
         return found[0] if found else None
+
+
+@cache
+def weight(condition: str) -> int:
+    """Return how much a condition weighs beside others, 1 to 10."""
+    return int(table("condition_weight").get(condition, "5"))
 
 
 def belied(absent: str, there: Sequence[str]) -> bool:
