@@ -236,3 +236,26 @@ def test_what_befalls_one_sex_only_says_so() -> None:
     told = {effect.finding: effect.sex for one in drug_profiles().values() for effect in one.adverse}
     assert told["erectile_dysfunction"] == told["gynecomastia"] == "male"
     assert told["vaginal_discharge"] == "female"
+
+
+def test_names_of_a_dose_form_stand_only_where_the_dose_has_that_form() -> None:
+    forms = {
+        "inhaled": ("HFA", "Respimat", "inhaler"), "transdermal": ("patch", "TTS"), "ophthalmic": ("eye drops",),
+        "rectal": ("enema", "suppository"), "nasal": ("nasal", "Flonase"),
+    }  # fmt: skip
+    for drug, profile in drug_profiles().items():
+        for rule in profile.doses:
+            for name in rule.charted or profile.charted:
+                told = {route for route, words in forms.items() if any(word in name for word in words)}
+                allowed = {rule.route, "transdermal" if rule.route == "topical" else rule.route}
+                assert told <= allowed, (drug, rule.key, rule.route, name)
+                if "HFA" in name:
+                    assert rule.dose.endswith(("puff", "puffs", "mcg")), (drug, rule.dose, name)
+
+
+def test_heparin_moves_the_clotting_time_only_when_it_runs_into_a_vein() -> None:
+    heparin = drug_profiles()["heparin"]
+    vein = [effect for effect in heparin.effects_by("IV") if effect.lab == "aptt"]
+    skin = [effect for effect in heparin.effects_by("subcutaneous") if effect.lab == "aptt"]
+    assert len(vein) == len(skin) == 1
+    assert vein[0].mild[0] > skin[0].mild[1]
