@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from wardround.patients.knowledge.bedside import lab_profiles
@@ -13,23 +13,28 @@ from .making import HOUR, Making
 from .physiology import Shift
 
 _PAIN = "pain_score"
-_EASES_H = 20
+_LASTS_H = 8
+_EASES_H = 18
+"""It is treated soon, whatever becomes of the illness: after so long half of the rest is gone each so many hours."""
 
 
-def ache(making: Making, illnesses: Collection[str], signs: Sequence[Sign], at: Instant) -> None:
-    """Let the worst pain of some illnesses stand in the pain score until they turn.
+def ache(making: Making, signs: Sequence[Sign], at: Instant) -> None:
+    """Let the worst pain of an encounter stand in the pain score.
 
     Args:
         making: The life.
-        illnesses: Ids of what is treated now.
         signs: Of the encounter.
         at: Arrival.
     """
-    scored = [sign for sign in signs if sign.score is not None and sign.owners and sign.owners[0][0] in illnesses]
+    scored = [sign for sign in signs if sign.score and sign.present]
     if not scored or _PAIN not in lab_profiles():
         return
-    worst = max(scored, key=lambda sign: (sign.score or 0, sign.id))
-    lacking = Decimal(worst.score or 0) - (making.body.value(_PAIN, at) or Decimal(0))
-    if lacking > 0:
-        shift = Shift(_PAIN, worst.owners[0][0], "add", lacking, worst.onset, worst.onset + HOUR, half_life_h=_EASES_H)
-        making.body.add(shift)
+    worst = max(scored, key=lambda sign: (sign.score or 0, -int(sign.id[1:])))
+    score, already = Decimal(worst.score or 0), making.body.value(_PAIN, at) or Decimal(0)
+    if already >= score:
+        return
+    cause = worst.owners[0][0] if worst.owners else worst.id
+    begin = min(worst.onset, at - HOUR)
+    making.body.add(
+        Shift(_PAIN, cause, "add", score - already / 2, begin, begin + HOUR, at + _LASTS_H * HOUR, _EASES_H)
+    )

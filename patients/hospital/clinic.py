@@ -86,8 +86,7 @@ def _show(
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
-    if fresh:
-        ache(making, [illness.id], signs, start)
+    ache(making, signs, start)
 
 
 def _complaint(making: Making, illness: Illness, identity: str) -> str:

@@ -72,7 +72,7 @@ def _show(course: Course) -> None:
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
-    ache(making, course.acute, signs, course.arrival)
+    ache(making, signs, course.arrival)
 
 
 def _mistakable(course: Course) -> list[str]:
