@@ -30,10 +30,13 @@ def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdic
     if found:
         return verdict(context, True, f"advises {check.act} `{check.target}`", (found[0].span,))
     near = [a for a in reading.advice if a.target and matches(a, check.target)]
-    said = ", ".join(f"{a.act}{'' if a.advised else ' (not advised)'}" for a in near) or "nothing"
-    return verdict(
-        context, False, f"for `{check.target}` the answer says {said}, not {check.act}", tuple(a.span for a in near)
+    said = ", ".join(dict.fromkeys(f"{a.act}{'' if a.advised else ' (not advised)'}" for a in near))
+    reason = (
+        f"for `{check.target}` the answer says {said}, not {check.act}"
+        if said
+        else f"the answer advises nothing about `{check.target}`, and so not {check.act}"
     )
+    return verdict(context, False, reason, tuple(a.span for a in near))
 
 
 def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:

@@ -24,6 +24,8 @@ SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "
 DENIABLE = frozenset(("stop", "miss", "lack"))
 MARKING = frozenset(("stop", "miss", "lack", "take"))
 NEVER = words("advice.never")
+JOINTS = tuple(sorted(words("reports.joints"), key=lambda joint: (-len(joint), joint)))
+"""What stands between the two parts of a reason."""
 ANAPHORS = words("reports.anaphors")
 QUOTES = "\"'”“"
 
@@ -81,7 +83,7 @@ def _without_guess(reading: Reading, spans: Spans) -> Spans:
 
 def parts(reason: str) -> list[str]:
     """Split a two-part reason ("cost and nosebleeds")."""
-    for joint in (" and ", "以及", "和", "及", "、"):
+    for joint in JOINTS:
         if joint in reason:
             return [part.strip() for part in reason.split(joint) if part.strip()]
     return [reason]

@@ -26,10 +26,13 @@ def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdic
     mine = [c for c in claims if c.status == check.status]
     rivals = [c for c in claims if _excludes(c.status, check.status)]
     if not mine:
-        said = ", ".join(c.status for c in claims) or "nothing"
-        return verdict(
-            context, False, f"`{check.concept}` is called {said}, not {check.status}", tuple(c.span for c in claims)
+        said = ", ".join(dict.fromkeys(c.status for c in claims))
+        reason = (
+            f"`{check.concept}` is called {said}, not {check.status}"
+            if said
+            else f"the answer does not say what `{check.concept}` is like, and so not that it is {check.status}"
         )
+        return verdict(context, False, reason, tuple(c.span for c in claims))
     if rivals:
         return verdict(
             context,

@@ -14,6 +14,7 @@ from .value import claims_for
 
 IMPERATIVES = words("threshold.imperatives")
 DEFINING = tuple(sorted(words("threshold.defining")))
+ONLY_THEN = words("because.only_then")
 RULES = tuple(sorted(words("threshold.rules")))
 
 
@@ -57,7 +58,7 @@ def _only_then(bound: Measured, reading: Reading) -> bool:
     document = reading.document
     end = document.sentences[bound.sentence].end
     following = range(bound.token + 1, min(bound.token + 5, end))
-    return any(document.tokens[i].raw == "才" and document.clause[i] == bound.clause for i in following)
+    return any(document.tokens[i].raw in ONLY_THEN and document.clause[i] == bound.clause for i in following)
 
 
 def _is_bound(claim: Measured, check: ThresholdCheck) -> bool:

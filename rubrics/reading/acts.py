@@ -25,6 +25,9 @@ STOPPING = frozenset(("stop", "hold", "continue"))
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
+WEIGHED_HAN = tuple(sorted(word for word in WEIGHED if not word.isascii()))
+OPTIONAL = tuple(sorted(words("acts.optional")))
+"""Headings under which acts are choices."""
 PAST_AUXILIARY = words("acts.past_auxiliary")
 PAST_FORMS = words("acts.past_forms")
 MODALS = words("acts.modals")
@@ -148,7 +151,7 @@ class ActReader(Meant):
             left -= 1
         before = [tokens[i].key for i in range(left, ann.start)]
         joined = "".join(before[-4:])
-        weighed = bool(set(before) & WEIGHED) or "考虑" in joined or "是否" in joined
+        weighed = bool(set(before) & WEIGHED) or any(word in joined for word in WEIGHED_HAN)
         past = bool(set(before[-3:]) & PAST_AUXILIARY) and "be" not in before[-2:]
         if site.text in PAST_FORMS and "be" not in before[-3:] and "been" not in before:
             past = past or "should" not in before
@@ -163,7 +166,7 @@ class ActReader(Meant):
         if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(at):
             past = True
         heading = self.sentence.header
-        weighed = weighed or any(word in heading for word in ("option", "alternatives", "选项", "可选"))
+        weighed = weighed or any(word in heading for word in OPTIONAL)
         outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(at)
         outside = outside and not (flags.chart and self._turned_to_patient(ann))
         conditional = self._conditional(ann)
