@@ -227,12 +227,12 @@ class _Teller:
         return [tell(speaker, person)]
 
     def _tell_function(self) -> None:
-        function, speaker = self._known.function, self._speaker
+        function, speaker, before = self._known.function, self._speaker, self._known.root.kind != "clinic"
         if function is None:
             return
         tell = {
-            "walking": lambda: person_words.walking(speaker, function),
-            "care": lambda: person_words.self_care(speaker, function),
+            "walking": lambda: person_words.walking(speaker, function, before=before),
+            "care": lambda: person_words.self_care(speaker, function, before=before),
             "medicines": lambda: medicines.managed(speaker, function.medicines),
             "falls": lambda: person_words.falls(speaker, function),
         }

@@ -71,6 +71,8 @@ class Speaker:
         self._pronoun: str = voice_data()["people_zh"][who]
         self._key = tuple(key)
         self._orders: dict[int, list[Pair]] = {}
+        self.drug_names: dict[str, Pair] = {}
+        """What this speaker calls each drug, no two the same where they can be told apart."""
 
     @property
     def who(self) -> Pair | None:
@@ -124,12 +126,13 @@ class Speaker:
         starts = "openers" if mood in ("closers", "confess", "openly") else "plain_openers"
         certain = isinstance(speech()[mood], list)
         ends = phrases(mood) if certain else phrases(mood, self.persona.anxiety)
-        if ends and room > 0 and (certain or stream.below(100) < _ENDS[self.persona.anxiety]):
+        often = _ENDS[self.persona.anxiety] if mood == "closers" else _ENDS[self.persona.anxiety] * 2 // 3
+        if ends and room > 0 and (certain or stream.below(100) < often):
             body.append(self.next(ends))
             room -= 1
         if room > 1 and stream.chance(1, 2):
             body.insert(0, self.next(phrases(starts, self.persona.literacy)))
-        if sum(map(_length, body)) < 2:
+        if len(body) < 2 and min(len(_END.findall(body[0].en)), len(_END_ZH.findall(body[0].zh))) < 2:
             body.append(self.next(phrases("more")))
         return Words(en=join([one.en for one in body], "en"), zh=join([one.zh for one in body], "zh"))
 

@@ -9,31 +9,37 @@ from .life import Adherence, Pair, Prescription
 from .speaking import Speaker, capital, number, phrases, speech, time_words
 
 _FEW = 5
+_DETAILS = frozenset({"that", "taken", "with", "for", "in"})
 _LONG = 5
 """Words of a look that is still a name."""
 
 
 def called(speaker: Speaker, drug: str) -> Pair:
     """Return what the patient calls a drug, without article: its name, what it is for, or what it looks like."""
-    stream = speaker.stream("called", drug)
+    found = speaker.drug_names.get(drug)
+    if found is None:
+        names = _names(speaker, drug)
+        taken = [one.en for one in speaker.drug_names.values()]
+        found = next((one for one in names if one.en not in taken), names[0])
+        speaker.drug_names[drug] = found
+    return found
+
+
+def _names(speaker: Speaker, drug: str) -> list[Pair]:
+    """Return what a drug may be called by this patient, what comes first to mind first."""
     profile = drug_profiles()[drug]
     if speaker.persona.literacy == "high" or not profile.lay.en:
         name = lexicon().concept(drug).name
         english = name.en if name.en[1:2].isupper() else name.en[0].lower() + name.en[1:]
-        return Pair(english, name.zh or english)
-    options = list(zip(profile.lay.en, profile.lay.zh, strict=True))
-    if speaker.persona.literacy == "low":
-        looks = [
-            (en, zh)
-            for en, zh in zip(profile.look.en, profile.look.zh, strict=True)
-            if len(en.split()) <= _LONG
-            and len(zh) <= 2 * _LONG
-            and "that" not in en.split()
-            and not {"taken", "with", "for", "in"} & set(en.split())
-        ]
-        if looks and stream.chance(1, 2):
-            options = looks
-    return Pair(*stream.choice(options))
+        return [Pair(english, name.zh or english)]
+    stream = speaker.stream("called", drug)
+    lay = stream.shuffled([Pair(en, zh) for en, zh in zip(profile.lay.en, profile.lay.zh, strict=True)])
+    looks = [
+        Pair(en, zh)
+        for en, zh in zip(profile.look.en, profile.look.zh, strict=True)
+        if len(en.split()) <= _LONG and len(zh) <= 2 * _LONG and not _DETAILS & set(en.split())
+    ]
+    return [*looks, *lay] if speaker.persona.literacy == "low" and stream.chance(1, 2) else [*lay, *looks]
 
 
 def adherence(speaker: Speaker, fact: Adherence, order: Prescription | None, *, before: bool) -> list[Pair]:

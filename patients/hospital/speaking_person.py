@@ -45,13 +45,17 @@ def work(speaker: Speaker, person: Person) -> Pair:
     return speaker.next(phrases(key), x=job, X=Pair(capital(job.en), job.zh), a=a)
 
 
-def walking(speaker: Speaker, function: Function) -> Pair:
-    """Return the sentence about walking."""
+def walking(speaker: Speaker, function: Function, *, before: bool) -> Pair:
+    """Return the sentence about walking; `before`: as it was until the illness that brought the patient in."""
+    if before and function.walking == "independent":
+        return speaker.next(phrases("walking_before"))
     return speaker.next(phrases("walking", function.walking))
 
 
-def self_care(speaker: Speaker, function: Function) -> Pair:
-    """Return the sentence about washing and dressing."""
+def self_care(speaker: Speaker, function: Function, *, before: bool) -> Pair:
+    """Return the sentence about washing and dressing; `before` as of walking."""
+    if before and function.self_care == "independent":
+        return speaker.next(phrases("self_care_before"))
     return speaker.next(phrases("self_care", function.self_care))
 
 

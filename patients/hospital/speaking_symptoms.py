@@ -62,10 +62,15 @@ def symptom(
     if hurts is not None:
         more.append(hurts)
     eased = better or (pain is not None and pain.now is not None and pain.worst is not None and pain.now < pain.worst)
-    names = [one for one in stream.shuffled(_PARTICULARS) if _news(sign, one, said)]
-    rest = [_particular(speaker, sign, one) for one in names if not (eased and one == "timing" and _lasts(sign))]
-    more += [one for one in rest if one is not None]
-    if hurts is None:
+    so_far = said
+    for name in stream.shuffled(_PARTICULARS):
+        if not _news(sign, name, so_far) or (eased and name == "timing" and _lasts(sign)):
+            continue
+        told = _particular(speaker, sign, name)
+        if told is not None:
+            more.append(told)
+            so_far = Pair(f"{so_far.en} {told.en}", so_far.zh + told.zh)
+    if hurts is None and sign.finding not in speech()["no_severity"]:
         more.append(_severity(speaker, sign))
     sentences += more[: max(0, most - len(sentences))]
     return sentences
@@ -135,6 +140,8 @@ def _news(sign: Sign, name: str, said: Pair) -> bool:
         return False
     if name == "timing" and _young(sign) and any(one in words.en for one in speech()["repeats"]):
         return False  # what began yesterday has not been there most nights
+    if name in ("timing", "provocation"):  # worse in the morning, and that in the morning
+        return not _words(words.en) & _words(said.en)
     return not _words(words.en) or not _words(words.en) <= _words(said.en)
 
 
@@ -213,6 +220,16 @@ def _score(n: int) -> Pair:
     return Pair(str(n), str(n))
 
 
+@cache
+def _denials(finding: str) -> tuple[int, ...]:
+    """Return the places of denials that name what they deny ("nothing is inflamed" says too much), else all."""
+    lay = finding_profiles()[finding].lay
+    assert lay is not None
+    stems = {word[:4] for name in lay.name.en for word in _words(name)}
+    naming = [place for place, text in enumerate(lay.deny.en) if stems & {word[:4] for word in _words(text)}]
+    return tuple(naming or range(len(lay.deny.en)))
+
+
 def plain(speaker: Speaker, sign: Sign) -> Pair:
     """Return one sentence that says that something is so."""
     return _say(speaker, finding_profiles()[sign.finding], sign)
@@ -222,7 +239,7 @@ def absence(speaker: Speaker, sign: Sign) -> list[Pair]:
     """Return the sentences that say that a symptom is not there."""
     lay = finding_profiles()[sign.finding].lay
     assert lay is not None
-    place = speaker.stream("deny", sign.finding).below(len(lay.deny.en))
+    place = speaker.stream("deny", sign.finding).choice(_denials(sign.finding))
     said = speaker.fill(Pair(lay.deny.en[place], lay.deny.zh[place]))
     return [said, speaker.next(phrases("denied_more"))]
 
