@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder, Treatment
+from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder
 from wardround.patients.times import DAY, Instant
 
 from .aching import ache
 from .diagnosing import move_body
 from .generation import rules
+from .keeping import finish_courses, line_of
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
-from .medicating import monitors
+from .medicating import is_a, monitors
 from .planning import name_of
 from .signs import Showing, measured
 from .specimens import of_procedures
-from .stays import Course
+from .stays import Course, to_icu
 from .telling import tell
 from .workup import culture, draw, indication, plain_name, send_off, study
 
@@ -160,8 +163,10 @@ def _done(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) 
     phrases = order.outcome
     outcome = Pair(phrases.en[place % len(phrases.en)], phrases.zh[place % len(phrases.zh)]) if phrases.en else None
     title = rules().titles.get(f"{illness.condition}/{order.procedure}") or plain_name(order.procedure)
+    if course.dies and order.procedure in rules().hopeful:
+        outcome = None
     done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
-                   at + between(stream, 15, 90) * MINUTE, course.place(at), illness.id, outcome)  # fmt: skip
+                   _ends(course, order.procedure, at), course.place(at), illness.id, outcome)  # fmt: skip
     making.treated.append(done)
     send_off(making, done, illness)
     barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
@@ -192,6 +197,18 @@ def _grow(course: Course, place: str) -> None:
                 continue
             done.add(order.specimen)
             culture(making, order, course.illness(one), at + number * 2 * MINUTE, place)
+
+
+def _ends(course: Course, procedure: str, at: Instant) -> Instant | None:
+    """Return when a procedure is over: what goes on for hours within its place, of the dying not before death."""
+    stream = course.making.stream("procedure lasts", procedure, at)
+    lasts = rules().lasting.get(procedure)
+    if lasts is None:
+        return at + between(stream, 15, 90) * MINUTE
+    until = course.icu_to if course.icu is not None and at >= course.icu_from else course.leaves
+    if course.dies:
+        return None
+    return min(at + between(stream, *lasts) * HOUR, max(at + HOUR, until - 5 * HOUR))
 
 
 def _diagnose(course: Course) -> None:
@@ -235,6 +252,8 @@ def settle(course: Course) -> None:
     started: list[Prescription] = []
     for one in course.acute:
         started.extend(treat(course, one, "ed", begin))
+    if course.inpatient and any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in started):
+        to_icu(course)
     if course.inpatient:
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
     for one in course.acute:
@@ -255,7 +274,9 @@ def settle(course: Course) -> None:
             done = [one.known_at for one in making.studies if one.encounter in inside]
             done += [one.end or one.at for one in making.treated if one.encounter in inside]
             done += [one.at for one in making.events if one.encounter in inside]
-            course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + DAY, max(done) + DAY), 12, 50)
+            course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + 2 * DAY, max(done) + DAY), 12, 50)
+    if course.inpatient:
+        finish_courses(course)
     if started:
         tell(
             making, begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))
@@ -306,19 +327,30 @@ def enter_icu(course: Course) -> None:
     assert course.icu is not None
     course.in_icu = True
     tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
-    for order in treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE):
-        line = line_of(course, order)
-        if order.start >= course.icu_from and order.stop is None and line is not None and "inpatient" not in line.phase:
-            desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
+    _only_there(course, treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE))
+    held = desk.review(course.icu_from + 40 * MINUTE, "icu", course.ward, [making.orders[one] for one in course.home])
+    if held:
+        at = desk.now(course.icu_from)
+        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
     if not course.dies:
         tell(making, course.icu_to, course.ward, "icu_out", (course.principal,))
 
 
-def line_of(course: Course, order: Prescription) -> Treatment | None:
-    """Return the line of treatment that an order of this stay serves."""
-    if order.indication not in course.acute:
-        return None
-    return next((line for line in course.profile(order.indication).treatments if line.id == order.line), None)
+def _only_there(course: Course, orders: Sequence[Prescription]) -> None:
+    """End with intensive care what is given only there."""
+    for order in orders:
+        line = line_of(course, order)
+        if order.start >= course.icu_from and order.stop is None and line is not None and "inpatient" not in line.phase:
+            course.desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
+
+
+def support(course: Course, at: Instant) -> None:
+    """Hold up the circulation in intensive care where it fails only now."""
+    illness = course.illness(course.principal)
+    for line in course.profile(course.principal).treatments:
+        if "icu" in line.phase and any(is_a(drug, rule.drugs) for rule in rules().called_for for drug in line.any_of):
+            order = course.desk.treat(illness, line, "icu", at, "inpatient", course.place(at))
+            _only_there(course, [order] if order is not None else [])
 
 
 def _close_ed(course: Course, order: Prescription, at: Instant) -> None:

@@ -226,6 +226,37 @@ class ReasonRule(_Frozen):
     chronic_only: bool = False
 
 
+class CalledFor(_Frozen):
+    """Drugs that are given only where a vital sign calls for them."""
+
+    drugs: tuple[str, ...]
+    vital: str
+    below: Decimal
+    """Begun below it."""
+    enough: Decimal
+    """Ended from it on."""
+
+
+class Slow(_Frozen):
+    """A drug that takes days to act, and the result that tells that it does."""
+
+    drug: str
+    lab: str
+    acts_from: Decimal
+
+
+class Ready(_Frozen):
+    """Between which values of a lab or vital sign somebody may leave the hospital."""
+
+    lab: str
+    from_: Decimal | None = Field(default=None, alias="from")
+    below: Decimal | None = None
+
+    def fits(self, value: Decimal) -> bool:
+        """Tell whether a value allows to leave."""
+        return (self.from_ is None or value >= self.from_) and (self.below is None or value < self.below)
+
+
 class Rules(_Frozen):
     """Rates and words of the generator."""
 
@@ -294,6 +325,17 @@ class Rules(_Frozen):
     """Frequencies of an infusion, which is never as needed."""
     drug_years: dict[str, int]
     """Drug → the first year in which it could be prescribed."""
+    handed_over: tuple[str, ...]
+    """Drugs of the first days, which end when what goes on takes over."""
+    slow: tuple[Slow, ...]
+    called_for: tuple[CalledFor, ...]
+    ready: tuple[Ready, ...]
+    lasting: dict[str, tuple[int, int]]
+    """Procedures that go on for hours: the fewest and the most."""
+    hopeful: tuple[str, ...]
+    """Procedures of which no good outcome is told where the patient dies."""
+    bacteremia_days: int
+    """Least days of antibiotics, in all, where blood grew something."""
     one_lot: tuple[str, ...]
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     icu_only: tuple[str, ...]

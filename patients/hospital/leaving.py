@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
 from .generation import rules
-from .life import Prescription
+from .keeping import fitting
+from .life import Illness, Prescription
 from .making import Making, between
 from .medicating import Desk, Kind, as_before, situation
 from .prescribing import choose, problems
@@ -74,20 +76,23 @@ def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: 
 def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -> None:
     making, desk = course.making, course.desk
     held = [making.orders[one] for one in making.paused]
+    given = [*held, *going_on.values()]
     for one in course.acute:
         illness = course.illness(one)
         for line in course.profile(one).treatments:
             chronic = illness.acuity == "chronic" and "home" in line.phase
-            if not ("discharge" in line.phase or chronic) or line.targeted:
+            if not ("discharge" in line.phase or chronic):
                 continue
-            order = desk.treat(
-                illness,
-                line,
-                "discharge" if "discharge" in line.phase else "home",
-                at,
-                "discharge",
-                course.ward,
-                given=[*held, *going_on.values()],
-            )
+            fit = _targeted(line, illness, going_on) if line.targeted else fitting(making, illness, line, at)
+            if fit is None:
+                continue
+            phase: Phase = "discharge" if "discharge" in line.phase else "home"
+            order = desk.treat(illness, fit, phase, at, "discharge", course.ward, given=given)
             if order is not None and order.start == at and order.drug in going_on and order.continues is None:
                 making.orders[order.id] = replace(order, continues=going_on[order.drug].id)
+
+
+def _targeted(line: Treatment, illness: Illness, going_on: dict[str, Prescription]) -> Treatment | None:
+    """Return a line that a culture chose as it was given in hospital; None: it was not."""
+    drugs = [one.drug for one in going_on.values() if one.line == line.id and one.indication == illness.id]
+    return line.model_copy(update={"any_of": tuple(drugs)}) if drugs else None

@@ -41,6 +41,9 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
     }  # fmt: skip
     known = making.ill(at)
     conditions = frozenset(one.condition for one in known)
+    running = [order for order in making.active(at) if order.id not in left_out]
+    if any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in running):
+        conditions |= {"shock"}
     age = making.age(at)
     return Situation(
         age=age,
@@ -51,7 +54,7 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
         pregnant=any(one in conditions for one in rules().pregnancy),
         conditions=conditions | making.showing | making.suspected,
         allergies=frozenset(one.substance for one in making.allergies if one.known_at <= at),
-        drugs=tuple(dict.fromkeys(order.drug for order in making.active(at) if order.id not in left_out)),
+        drugs=tuple(dict.fromkeys(order.drug for order in running)),
         labs=labs,
         phase=phase,
     )
@@ -91,18 +94,30 @@ def child_pugh(conditions: frozenset[str], labs: dict[str, Decimal]) -> Literal[
 
 
 def _stop(
-    illness: Illness, line: Treatment, choice: Choice, kind: Kind, at: Instant, given: Sequence[Prescription],
-    stream: Stream,
+    making: Making, illness: Illness, line: Treatment, choice: Choice, kind: Kind, at: Instant,
+    given: Sequence[Prescription], stream: Stream,
 ) -> Instant | None:  # fmt: skip
     """Return when an order ends: its course, less what was given in hospital; None: it goes on."""
     if line.days is not None:
+        if kind == "inpatient" and is_a(choice.drug, rules().handed_over):
+            return None  # it ends when what goes on takes over
         course = DAY * between(stream, *line.days)
+        if is_a(choice.drug, ("antibiotic",)) and _in_blood(making, illness.id, at):
+            course = max(course, rules().bacteremia_days * DAY)
         had = at - min((order.start for order in given if order.indication == illness.id), default=at)
         return at + max(2 * DAY, course - had // DAY * DAY)
     short = is_a(choice.drug, rules().short_drugs) and choice.drug not in rules().never_short
     if kind != "inpatient" and illness.acuity == "acute" and short:
         return at + DAY * between(stream, *rules().short_days)
     return None
+
+
+def _in_blood(making: Making, illness: str, at: Instant) -> bool:
+    """Tell whether blood is known to have grown something in an illness."""
+    return any(
+        one.illness == illness and one.organism and one.specimen == "blood" and one.stages[0].at <= at
+        for one in making.cultures
+    )
 
 
 class Desk:
@@ -134,7 +149,9 @@ class Desk:
             return None
         at = self.now(at)
         making = self._making
-        able = self._able(line.any_of, at)
+        able = [drug for drug in self._able(line.any_of, at) if self._called_for(drug, at)]
+        if illness.acuity != "chronic":  # at once something that acts, where there is a choice
+            able = [drug for drug in able if not is_slow(making, drug, at)] or able
         if not able:
             return None
         loads = [order for order in making.active(at) if order.drug in able and is_once(order)]
@@ -161,7 +178,7 @@ class Desk:
             return running[0]
         for order in running:
             self._give_way(order, at, kind)
-        stop = _stop(illness, line, choice, kind, at, given, stream)
+        stop = _stop(making, illness, line, choice, kind, at, given, stream)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
 
@@ -170,6 +187,14 @@ class Desk:
         year = int(format_instant(at)[:4])
         years = rules().drug_years
         return [drug for drug in any_of if drug in drug_profiles() and year >= years.get(drug, 0)]
+
+    def _called_for(self, drug: str, at: Instant) -> bool:
+        """Tell whether the vital sign that a drug is given for calls for it; most drugs need none."""
+        for rule in rules().called_for:
+            if is_a(drug, rule.drugs):
+                value = self._making.known(rule.vital, at, 9 * HOUR)
+                return value is not None and value < rule.below
+        return True
 
     def now(self, at: Instant) -> Instant:
         """Return an instant no earlier than the last order: decisions are made one after the other."""
@@ -228,7 +253,7 @@ class Desk:
     def _make_room(
         self, able: Sequence[str], line: Treatment, phase: Phase, at: Instant, illness: Illness
     ) -> Choice | None:
-        """Hold home orders that stand against an urgent line, and those of its own group, where that makes it possible."""
+        """Hold home orders that stand against an urgent line, and those of its group, where that makes room."""
         making = self._making
         homes = [order for order in making.active(at) if order.kind != "inpatient"]
         if not homes:
@@ -368,6 +393,15 @@ def as_before(choice: Choice, before: Prescription, around: Situation, dose_for:
     if (before.kind == "inpatient" or dose_for) and not any(before.dose in (rule.dose, *rule.others) for rule in there):
         return choice  # the first days' dose does not go home, nor one that is too little for the purpose
     return replace(choice, name=before.name, dose=before.dose, frequency=before.frequency)
+
+
+def is_slow(making: Making, drug: str, at: Instant) -> bool:
+    """Tell whether a drug takes days to act and does not act yet (warfarin with a low INR)."""
+    for rule in rules().slow:
+        if rule.drug == drug:
+            value = making.known(rule.lab, at, 3 * DAY)
+            return value is None or value < rule.acts_from
+    return False
 
 
 def is_once(order: Prescription) -> bool:

@@ -8,9 +8,10 @@ from wardround.patients.knowledge.bedside import condition_profiles, drug_profil
 from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs, enter_icu, treat
+from .course import draw_labs, enter_icu, support, treat
 from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
+from .keeping import carry_on, hand_over, last_course, unready, wean
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import is_a, monitors, situation
 from .planning import name_of
@@ -20,6 +21,8 @@ from .telling import tell
 from .workup import draw
 
 _MOST_VITALS = 60
+_MOST_DAYS_MORE = 4
+"""Days that somebody stays longer because something still forbids to leave."""
 _NOT_DRAWN = frozenset({"vitals", "admission_vitals"})
 
 
@@ -30,7 +33,7 @@ def days(course: Course) -> None:
     _closely(course)
     morning = at_clock(course.admitted + DAY, 5, 30)
     _until(course, min(morning, course.leaves))
-    number = 0
+    number = stayed = 0
     while morning < course.leaves:
         number += 1
         wanted = _due(course, morning)
@@ -40,6 +43,9 @@ def days(course: Course) -> None:
         if round_at < course.leaves - HOUR:
             _until(course, round_at)
             _round(course, round_at, number)
+        if morning + DAY >= course.leaves and not course.dies and stayed < _MOST_DAYS_MORE and unready(course):
+            stayed += 1
+            course.leaves += DAY
         _until(course, min(morning + DAY, course.leaves))
         morning += DAY
 
@@ -100,6 +106,10 @@ def _round(course: Course, at: Instant, number: int) -> None:
         tell(making, at, course.place(at), "dose_held", tuple(order.id for order in changed))
     if course.dies and at - DAY < course.worse <= at:
         tell(making, at, course.place(at), "worsened", (course.principal,))
+    carry_on(course, at)
+    hand_over(course, at, phase)
+    if phase == "icu" and course.in_icu:
+        support(course, at)
     _stop_what_is_done(course, at)
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
@@ -161,6 +171,9 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
         reads = dict(grown.susceptibilities)
         lines = [line for line in course.profile(grown.illness).treatments if line.targeted]
         illness = course.illness(grown.illness)
+        if not course.dies and not last_course(course, at, course.profile(grown.illness).treatments, illness):
+            first = min((one.start for one in making.orders.values() if one.indication == illness.id), default=at)
+            course.leaves = max(course.leaves, at_clock(first + rules().bacteremia_days * DAY, 13, 30))
         for line in lines:
             drugs = [drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()]
             running = [
@@ -239,5 +252,6 @@ def _vitals(course: Course, end: Instant) -> None:
         in_icu = course.icu is not None and course.icu_from <= at < course.icu_to
         early = at < course.admitted + DAY
         draw(making, ["vitals"], at, course.place(at))
+        wean(course, at)
         making.count(f"vitals of {course.ward}")
         course.next_vitals = at + (3 if in_icu else 4 if early else 8) * HOUR

@@ -108,7 +108,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
         home=tuple(order.id for order in making.active(arrival) if order.kind != "inpatient"),
     )  # fmt: skip
     if inpatient:
-        for shift in stay_shifts(illness, making.age(arrival), arrival, making.stream("bed", ward)):
+        for shift in stay_shifts(illness, making.age(arrival), arrival, making.stream("bed", ward), ward):
             making.body.add(shift)
     _fate(course)
     _companions(course)
@@ -162,9 +162,13 @@ def _fate(course: Course) -> None:
     needs_icu = stream.below(100) < profile.icu_percent.get(illness.severity, 0)
     days = max(1, (course.leaves - course.admitted) // DAY)
     if course.dies:
+        days = min(days, between(stream, 2, 8))
+        course.leaves = min(course.leaves, course.admitted + days * DAY + between(stream, 0, 20) * HOUR)
         _decline(course)
-        if stream.below(100) < rules().dying_icu_percent and days >= 2:
-            course.icu, course.icu_from, course.icu_to = making.new("e"), course.worse, course.leaves + DAY
+        gravely = illness.severity == "severe" or days < 2
+        if gravely or stream.below(100) < rules().dying_icu_percent:
+            begin = course.admitted + 20 * MINUTE if gravely else course.worse
+            course.icu, course.icu_from, course.icu_to = making.new("e"), begin, course.leaves + DAY
         return
     if not needs_icu or days < 2:
         return
@@ -172,8 +176,22 @@ def _fate(course: Course) -> None:
     course.icu_from = course.admitted + (20 * MINUTE if stream.chance(4, 5) else between(stream, 6, 26) * HOUR)
     most = max(1, min(4, days - 1))
     course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
-    if course.icu_to > course.leaves - 16 * HOUR:
-        course.leaves = at_clock(course.icu_to + DAY + 12 * HOUR, 13, 20)
+    if course.icu_to > course.leaves - 40 * HOUR:
+        course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)
+
+
+def to_icu(course: Course) -> None:
+    """Send to intensive care who needs it though nobody foresaw it: the circulation is held up by drugs."""
+    if course.icu is not None:
+        return
+    stream = course.making.stream("to icu", course.ward)
+    course.icu = course.making.new("e")
+    course.icu_from = course.admitted + 20 * MINUTE
+    course.icu_to = course.icu_from + between(stream, 1, 3) * DAY + between(stream, 0, 5) * HOUR
+    if course.dies:
+        course.icu_to = course.leaves + DAY
+    elif course.icu_to > course.leaves - 40 * HOUR:
+        course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)
 
 
 def _decline(course: Course) -> None:
