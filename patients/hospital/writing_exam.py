@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from wardround.patients.knowledge.bedside import finding_profiles
 
-from .life import Sign
+from .life import CourseEvent, Sign
 from .phrasing import Teller, capital, lowered, table
 from .record import Sentence
 from .writing_results import teller_line
+from .writing_usual import usual_words
+from .writing_view import HOUR, Known, belied
 from .writing_words import Scribe
 
 _PARTS = ("general", "heent", "neck", "chest", "heart", "abdomen", "back", "genitourinary", "extremities", "skin",
           "neuro", "psych")  # fmt: skip
 _MOST_NORMAL = 2
+_PASSES = 36 * HOUR
+"""From the turn of an illness until what it showed is no longer found."""
 
 
 def review(scribe: Scribe) -> list[Sentence]:
@@ -60,40 +64,95 @@ def _by_system(scribe: Scribe, teller: Teller, present: Sequence[Sign], absent: 
 
 def examination(scribe: Scribe) -> list[Sentence]:
     """Return the examination by parts of the body."""
-    teller = scribe.teller("physical-exam")
-    return [line for _, line in _parts(scribe, teller, {})]
+    return _parts(scribe, scribe.teller("physical-exam"), {}, _PARTS)
 
 
-def later_examination(scribe: Scribe, better: Mapping[str, str]) -> list[Sentence]:
-    """Return the examination on a later day: what passes is told as improving once the course has turned.
+def later_examination(scribe: Scribe, better: Mapping[str, CourseEvent], service: str | None = None) -> list[Sentence]:
+    """Return the examination on a later day: what passes is told as improving once the course has turned, then gone.
 
     Args:
         scribe: The author.
         better: Illnesses that have turned, and the events that say so.
+        service: A consultant examines what is theirs.
     """
     teller = scribe.teller("physical-exam", copied=scribe.style.copies)
-    return [line for _, line in _parts(scribe, teller, better)]
+    parts = table("exam_consult").get(service or "", "").split() or _PARTS
+    return _parts(scribe, teller, better, [part for part in _PARTS if part in parts])
 
 
-def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, str]) -> list[tuple[str, Sentence]]:
-    known = scribe.known
-    present: dict[str, list[Sign]] = {}
-    absent: dict[str, list[Sign]] = {}
-    for there, where in ((True, present), (False, absent)):
-        for one in known.findings("sign", present=there):
-            profile = finding_profiles().get(one.finding)
-            where.setdefault(profile.exam or "general" if profile is not None else "general", []).append(one)
+def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], parts: Sequence[str]) -> list[Sentence]:
+    present, absent = _by_part(scribe.known, better)
     said = []
-    for part in _PARTS:
+    for part in parts:
         items, ids = _there(scribe, teller, present.get(part, ()), better)
-        normal, more = _not_there(scribe, teller, absent.get(part, ()), alone=not items)
+        usual = usual_words(scribe, teller, part, present, better)
+        if usual is not None and usual.whole and not items:
+            normal, more = _beside(scribe, teller, part, absent.get(part, ()))
+            items, ids = [usual.text], list(usual.facts)
+        elif usual is not None and usual.always:
+            normal, more = _not_there(scribe, teller, absent.get(part, ()), alone=False)
+            items, ids = [usual.text, *items], [*usual.facts, *ids]
+        else:
+            normal, more = _not_there(scribe, teller, absent.get(part, ()), alone=not items)
+            if usual is not None and not items and not normal:
+                items, ids = [usual.text], list(usual.facts)
         if items or normal:
-            said.append((part, _line(scribe, teller, part, items + normal, ids + more)))
+            said.append(_line(scribe, teller, part, [*items, *normal], [*ids, *more]))
     return said
 
 
+def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str, list[Sign]], dict[str, list[Sign]]]:
+    """Return the signs that are there now and those that are not, by part: the last word on each counts."""
+    last: dict[str, Sign] = {}
+    for one in sorted((one for one in known.signs if one.type == "sign"), key=lambda one: (one.known_at, one.id)):
+        before = last.get(one.finding)
+        if before is None or one.present or one.known_at > before.known_at:
+            last[one.finding] = one
+    present: dict[str, list[Sign]] = {}
+    absent: dict[str, list[Sign]] = {}
+    there = {one.finding for one in known.signs if one.present and one.type == "symptom"}
+    standing = [name for name, one in last.items() if one.present and not _gone(known, one, better)]
+    order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
+    for one in sorted(last.values(), key=lambda one: (order[one.relevance], one.onset, one.id)):
+        profile = finding_profiles().get(one.finding)
+        part = profile.exam or "general" if profile is not None else "general"
+        if one.finding in standing:
+            present.setdefault(part, []).append(one)
+        elif not belied(one.finding, standing) and _deniable(one.finding, there, standing):
+            absent.setdefault(part, []).append(one)
+    return present, absent
+
+
+def _gone(known: Known, one: Sign, better: Mapping[str, CourseEvent]) -> bool:
+    """Whether a sign has passed: two days after all that showed it have turned."""
+    profile = finding_profiles().get(one.finding)
+    if profile is None or not profile.clears or one.finding in table("exam_slow") or not one.owners:
+        return False
+    turned = [better[owner].at for owner, _ in one.owners if owner in better]
+    return len(turned) == len(one.owners) and max(turned) + _PASSES <= known.at
+
+
+def _deniable(finding: str, symptoms: Collection[str], standing: Collection[str]) -> bool:
+    """Whether an examiner would write that a sign is not there: it could be, and no symptom speaks for it."""
+    needs = table("exam_needs").get(finding)
+    if needs is not None and not any(one in symptoms or one in standing for one in needs.split()):
+        return False
+    return not any(one in symptoms for one in table("exam_spoken_for").get(finding, "").split())
+
+
+def _beside(scribe: Scribe, teller: Teller, part: str, absent: Sequence[Sign]) -> tuple[list[str], list[str]]:
+    """Return one thing more that is not there, beside a whole part found normal."""
+    if part not in ("abdomen", "extremities", "neuro"):
+        return [], []
+    for one in absent:
+        words = scribe.finding(one, teller, absent=True)
+        if "tender" not in words and "edema" not in words and one.finding not in table("exam_own"):
+            return [f"no {words}"], [one.id]
+    return [], []
+
+
 def _there(
-    scribe: Scribe, teller: Teller, present: Sequence[Sign], better: Mapping[str, str]
+    scribe: Scribe, teller: Teller, present: Sequence[Sign], better: Mapping[str, CourseEvent]
 ) -> tuple[list[str], list[str]]:
     """Return what is found in a part of the body; what is passing is told together."""
     lasting: list[str] = []
@@ -102,7 +161,7 @@ def _there(
     for one in present:
         profile = finding_profiles().get(one.finding)
         text = scribe.finding(one, teller)
-        turned = [better[owner] for owner, _ in one.owners if owner in better]
+        turned = [better[owner].id for owner, _ in one.owners if owner in better]
         if turned and profile is not None and profile.clears:
             passing.append(text)
             ids += turned
@@ -125,7 +184,9 @@ def _not_there(scribe: Scribe, teller: Teller, absent: Sequence[Sign], *, alone:
         profile = finding_profiles().get(one.finding)
         if profile is None:
             continue
-        if profile.normal and alone and not items:
+        if own := table("exam_own").get(one.finding):
+            items.append(own)
+        elif profile.normal and alone and not items:
             items.append(lowered(teller.pick(profile.normal)))
         elif profile.absent:
             items.append(f"no {scribe.finding(one, teller, absent=True)}")

@@ -17,7 +17,7 @@ from .writing_plan import consulted_service, consults, plan
 from .writing_results import laboratory, pathology, study_lines, vital_signs
 from .writing_story import background, chief_complaint, opened, present_illness, visit
 from .writing_style import Style
-from .writing_view import HOUR
+from .writing_view import HOUR, Known
 from .writing_words import Scribe, service_name
 
 _LISTS: frozenset[str] = frozenset(
@@ -128,8 +128,12 @@ class Composer:
         return self._part("vitals", vital_signs(self.scribe, since, first=self.kind in ("admission", "ed", "clinic")))
 
     def _exam(self) -> NotePart | None:
-        better = {fact: one.id for one in self.known.happened("improved") for fact in one.facts}
-        said = later_examination(self.scribe, better) if self.kind == "progress" else examination(self.scribe)
+        if self.kind in ("progress", "consult"):
+            better = {fact: one for one in self.known.happened("improved") for fact in one.facts}
+            service = asked_service(self.known) if self.kind == "consult" else None
+            said = later_examination(self.scribe, better, service)
+        else:
+            said = examination(self.scribe)
         return self._part("physical-exam", said, lines=self.scribe.style.exam == "lines")
 
     def _labs(self) -> NotePart | None:
@@ -207,11 +211,16 @@ class Composer:
         return self._part("followup", followup(self.scribe))
 
 
+def asked_service(known: Known) -> str:
+    """Return the service that is asked about the principal illness."""
+    principal = known.principal
+    service = consulted_service(known, [principal.id]) if principal is not None else None
+    return service or known.root.service
+
+
 def service_of(scribe: Scribe) -> str:
     """Return the name of the service that is asked about the principal illness."""
-    principal = scribe.known.principal
-    service = consulted_service(scribe.known, [principal.id]) if principal is not None else None
-    return service_name(service or scribe.known.root.service)
+    return service_name(asked_service(scribe.known))
 
 
 def title_of(kind: str, style: Style) -> str:
