@@ -55,6 +55,8 @@ class _Teller:
         self._speaker = Speaker(
             self._persona, life.person.sex, life.caregiver, known.age, (life.seed, life.index, known.root.id)
         )
+        if known.function is not None:
+            self._speaker.beyond = tuple(speech()["beyond"].get(known.function.walking, ()))
         self._replies: list[Reply] = []
 
     def interview(self) -> Interview:

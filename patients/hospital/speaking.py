@@ -71,6 +71,8 @@ class Speaker:
         self._pronoun: str = voice_data()["people_zh"][who]
         self._key = tuple(key)
         self._orders: dict[int, list[Pair]] = {}
+        self.beyond: tuple[str, ...] = ()
+        """Words of what the patient cannot do (stairs, where walking takes a walker); nothing is told of them."""
         self.drug_names: dict[str, Pair] = {}
         """What this speaker calls each drug, no two the same where they can be told apart."""
 

@@ -79,7 +79,7 @@ def symptom(
 def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
     """Return the first sentence: in the patient's words where some agree with the particulars, else by its name."""
     assert profile.lay is not None  # the callers look
-    fitting = _fitting(sign)
+    fitting = _fitting(speaker, sign)
     if fitting:
         place = speaker.stream("say", sign.finding).choice(fitting)
         return speaker.fill(Pair(profile.lay.say.en[place], profile.lay.say.zh[place]))
@@ -87,13 +87,17 @@ def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
     return speaker.next(phrases("name_only"), x=name, X=Pair(capital(name.en), name.zh))
 
 
-def _fitting(sign: Sign) -> list[int]:
+def _fitting(speaker: Speaker, sign: Sign) -> list[int]:
     """Return the places of the patient's own sentences that agree with the particulars."""
     lay = finding_profiles()[sign.finding].lay
     if lay is None:
         return []
     texts = zip(lay.say.en, lay.say.zh, strict=True)
-    return [place for place, (english, chinese) in enumerate(texts) if not _clashes(sign, english, chinese)]
+    return [
+        place
+        for place, (english, chinese) in enumerate(texts)
+        if not _clashes(sign, english, chinese) and not any(one in english for one in speaker.beyond)
+    ]
 
 
 def _clashes(sign: Sign, english: str, chinese: str) -> int:
@@ -176,6 +180,8 @@ def _particular(speaker: Speaker, sign: Sign, name: str) -> Pair | None:
     whole = _whole().get((name, words.en))
     if whole is not None:
         return speaker.next(whole)
+    if name != "region" and any(one in words.en for one in speaker.beyond):
+        return None
     if name == "palliation" and names_medicine(words.en):
         return None  # medicines are told where they are asked for, by who takes them
     if words.zh.startswith("怎么"):
@@ -249,7 +255,7 @@ def brief(speaker: Speaker, sign: Sign, lead: str) -> Pair:
     said = _say(speaker, finding_profiles()[sign.finding], sign)
     before = speaker.next(phrases(lead))
     lay = finding_profiles()[sign.finding].lay
-    if lay is not None and not _fitting(sign):
+    if lay is not None and not _fitting(speaker, sign):
         return Pair(f"{before.en} {lay.name.en[0]}.", f"{before.zh}{lay.name.zh[0]}。")
     english = said.en
     if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2] in set("abcdefghijklmnopqrstuvwxyz "):

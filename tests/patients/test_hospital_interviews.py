@@ -323,3 +323,16 @@ def test_what_eased_is_not_said_to_get_worse() -> None:
             continue
         for reply in interview.replies:
             assert "getting worse" not in (reply.text.en or "")
+
+
+def test_who_is_in_bed_tells_nothing_of_stairs() -> None:
+    seen = 0
+    for life, root, interview in _roots():
+        function = next((one for one in life.functions if one.encounter in _parts(life, root)), None)
+        if function is None or function.walking not in ("wheelchair", "bedbound"):
+            continue
+        seen += 1
+        for reply in interview.replies:
+            if reply.tool == "patient.get_symptom_history" and reply.fact is not None:
+                assert not re.search(r"stairs|uphill|squatting", reply.text.en or ""), reply.text.en
+    assert seen
