@@ -30,6 +30,9 @@ def living(speaker: Speaker, person: Person) -> Pair:
         return speaker.next(phrases("living_child"))
     if speaker.caregiver == "spouse" and person.living in ("spouse", "family"):
         return speaker.next(phrases("living_with_me"))
+    if speaker.caregiver in ("daughter", "son") and person.living == "spouse":
+        parent = speech()["parent"][person.sex]
+        return speaker.next(phrases("living_parent"), parent=Pair(parent["en"], parent["zh"]))
     word = speech()["spouse"][person.sex]
     return speaker.next(phrases("living", person.living), spouse=Pair(word["en"], word["zh"]))
 

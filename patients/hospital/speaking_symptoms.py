@@ -140,7 +140,7 @@ def _english(sign: Sign, name: str) -> str:
 def _news(sign: Sign, name: str, said: Pair) -> bool:
     """Tell whether a particular adds something to what was said."""
     words = sign.attributes.get(name)
-    if words is None or words.zh in said.zh:
+    if words is None or words.zh in said.zh or words.en in said.en.lower():
         return False
     if name == "timing" and _young(sign) and any(one in words.en for one in speech()["repeats"]):
         return False  # what began yesterday has not been there most nights

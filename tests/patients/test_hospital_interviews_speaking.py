@@ -16,7 +16,7 @@ from wardround.patients.interview import Persona
 
 _PLACES = {
     "S", "i", "s", "es", "have", "am", "was", "my", "My", "me", "myself", "dont", "x", "X", "with", "onset", "worst",
-    "now", "drug", "take", "taking", "taken", "since", "n", "n_zh", "n_cap", "drinks", "spouse", "a",
+    "now", "drug", "take", "taking", "taken", "since", "n", "n_zh", "n_cap", "drinks", "spouse", "parent", "a",
 }  # fmt: skip
 
 
