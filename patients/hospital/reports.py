@@ -9,7 +9,7 @@ from wardround.patients.knowledge.graph_models import FindingProfile, StudyProfi
 from wardround.patients.rng import Stream
 
 from .life import Sign, Study
-from .phrasing import Teller, capital, lowered, sentence, unique
+from .phrasing import Teller, capital, lowered, sentence, table, unique
 from .record import Sentence, StudyReport
 from .writing_view import Outline, moment
 
@@ -67,8 +67,11 @@ def _findings(teller: Teller, study: Study, profile: StudyProfile | None, signs:
     said += [_shown(teller, sign, study) for sign in loose]
     structures = profile.normal if profile is not None else ()
     brief = len(signs) > 0 and teller.chance(35)
+    silent = {int(one) for sign in signs for one in table("report_silences").get(sign.finding, "").split()}
     for place, ways in enumerate(structures):
         found = by_place.get(place)
+        if not found and place in silent and profile is not None and profile.modality == "ECG":
+            continue
         if found:
             said += [_shown(teller, sign, study) for sign in found]
         elif not brief or teller.chance(60):

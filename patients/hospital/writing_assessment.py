@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
@@ -14,10 +15,13 @@ from .record import Sentence
 from .writing_history import numbered
 from .writing_results import shown, teller_line
 from .writing_story import background, opened, presentation
-from .writing_view import Known, flag
+from .writing_view import Known, flag, number
 from .writing_words import Scribe
 
 _MOST_BASIS = 4
+_SERIES = 2
+_BACK = 85
+"""Percent of the worst distance out of range, below which a value is on its way back."""
 
 
 class Said(NamedTuple):
@@ -89,10 +93,9 @@ def _summary(scribe: Scribe, teller: Teller, principal: Illness) -> Sentence:
 def graded(scribe: Scribe, teller: Teller, illness: Illness) -> str:
     """Return an illness, now and then with its severity."""
     name = scribe.condition(illness)
-    if illness.acuity != "acute" or illness.severity == "mild" or not teller.chance(30):
+    if illness.condition not in table("graded") or illness.severity == "mild" or not teller.chance(30):
         return name
-    profile = condition_profiles().get(illness.condition)
-    if profile is None or any(word in name for word in ("severe", "moderate", "mild")) or name[:1].isupper():
+    if any(word in name for word in ("severe", "moderate", "mild")) or name[:1].isupper():
         return name
     return f"{illness.severity} {name}"
 
@@ -104,8 +107,10 @@ def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sen
     facts: tuple[str, ...] = ()
     if turns:
         last = turns[-1]
-        state = teller.words("assess.state.improved" if last.kind == "improved" else "assess.state.worse")
-        facts = (last.id,)
+        if last.kind == "worsened":
+            state, facts = teller.words("assess.state.worse"), (last.id,)
+        elif measured_better(known, principal):
+            state, facts = teller.words("assess.state.improved"), (last.id,)
     name = scribe.condition(principal)
     return teller.say(
         "assess.day",
@@ -157,6 +162,27 @@ def moved(known: Known, illness: Illness, most: int) -> list[Result]:
         if result is not None and mark and mark in letters and illness.id in result.causes:
             found.append(result)
     return found[:most]
+
+
+def measured_better(known: Known, illness: Illness) -> bool:
+    """Return whether what an illness moved is on its way back; True where it moved nothing that is measured."""
+    told = False
+    for lab in expected(illness.condition):
+        series = [one for one in known.series(lab) if illness.id in one.causes and number(one.text) is not None]
+        off = [one for one in series if flag(one)]
+        if not off or len(series) < _SERIES or lab in table("drawn_once"):
+            continue
+        told = True
+        last = series[-1]
+        if not flag(last) or _distance(last) * 100 <= _BACK * max(_distance(one) for one in off):
+            return True
+    return not told
+
+
+def _distance(result: Result) -> Decimal:
+    """Return how far a value lies out of its range."""
+    value, bound = number(result.text), number((result.low if flag(result) == "L" else result.high) or "")
+    return abs(value - bound) if flag(result) and value is not None and bound is not None else Decimal(0)
 
 
 @cache

@@ -11,14 +11,16 @@ from wardround.patients.times import Instant
 from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
-from .writing_assessment import expected
-from .writing_plan import consulted_service, outcome, stop_reason
+from .writing_assessment import expected, measured_better
+from .writing_plan import consulted_service, done_words, stop_reason
 from .writing_story import background, opened, presentation
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
 
 _MOST_ORDERS = 5
 _MOST_TRENDS = 3
+_TELLING = 20
+"""Percent by which a value must move to be told, unless it came into its range."""
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
           "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready")  # fmt: skip
 
@@ -165,10 +167,9 @@ def _operated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | 
         if done is None:
             continue
         over = (done.end or done.at) <= scribe.known.at
-        title = lowered(done.title)
-        went = outcome(teller, done.outcome.en) if done.outcome is not None and over else ""
+        title, went, care = done_words(teller, done, over=over)
         return teller.say(
-            "course.procedure_done",
+            "course.care_done" if care else "course.procedure_done",
             (event.id, done.id),
             procedure=title,
             Procedure=capital(title),
@@ -186,9 +187,17 @@ def _consulted(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence |
     return teller.say("course.consulted", (event.id,), service=lowered(name), Service=name, date=scribe.date(event.at))
 
 
+def _improved(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    """Return that the patient got better; where nothing measured moved yet, that it felt so."""
+    found = [scribe.known.outline.illnesses[one] for one in event.facts if one in scribe.known.outline.illnesses]
+    moved = all(measured_better(scribe.known, one) for one in found)
+    return teller.say("course.improved" if moved else "course.eased", (event.id,), date=scribe.date(event.at))
+
+
 _TELLERS: Mapping[str, _Tell] = MappingProxyType(
     {
         "treatment_started": _treated,
+        "improved": _improved,
         "treatment_changed": _treated,
         "antibiotic_narrowed": _treated,
         "dose_held": _held,
@@ -214,6 +223,8 @@ def _laboratory_course(scribe: Scribe, teller: Teller) -> list[Sentence]:
     for one in moved:
         end = last[one.lab]
         if end.id == one.id or end.text == one.text or number(end.text) is None or len(said) >= _MOST_TRENDS:
+            continue
+        if one.lab not in telling or (_change(one, end) < _TELLING and bool(flag(end))):
             continue
         name = scribe.lab(one)
         said.append(

@@ -46,6 +46,7 @@ def _by_system(scribe: Scribe, teller: Teller, present: Sequence[Sign], absent: 
         for one in found:
             profile = finding_profiles().get(one.finding)
             title = titles.get(profile.system if profile is not None else "general", "Constitutional")
+            title = table("ros_finding").get(one.finding, title)
             systems.setdefault(title, ([], []))[place].append(one)
     said = []
     for title in sorted(systems, key=lambda name: (name != "Constitutional", name)):
@@ -125,6 +126,10 @@ def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str,
 
 def _gone(known: Known, one: Sign, better: Mapping[str, CourseEvent]) -> bool:
     """Whether a sign has passed: two days after all that showed it have turned."""
+    mended = table("exam_until").get(one.finding, "").split()
+    done = [each for each in known.life.treated if each.procedure in mended and one.known_at <= each.at]
+    if any((each.end or each.at) <= known.at for each in done):
+        return True
     profile = finding_profiles().get(one.finding)
     if profile is None or not profile.clears or one.finding in table("exam_slow") or not one.owners:
         return False

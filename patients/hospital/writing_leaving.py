@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import PlanItem, Prescription
@@ -13,6 +15,8 @@ from .writing_results import vitals_line
 from .writing_view import HOUR, Known
 from .writing_words import Scribe
 
+_SPAN = re.compile(r" (?:again )?in \d{1,3} (?:days?|weeks?|months?)\b")
+"""How long until then, which the date says."""
 _LATER = ("appointment", "lab")
 
 
@@ -93,6 +97,7 @@ def _appointment(scribe: Scribe, teller: Teller, plan: str, item: PlanItem) -> S
     if item.due is None:
         return teller.line("followup.open", facts, text=text)
     key = "followup.lab" if item.kind == "lab" else "followup.visit"
+    text = _SPAN.sub("", text, count=1)
     return teller.line(key, facts, text=text, date=scribe.date(item.due))
 
 

@@ -65,7 +65,8 @@ class Composer:
         return self._part("demographics", demographics(self.scribe))
 
     def _cc(self) -> NotePart | None:
-        return self._part("chief-complaint", chief_complaint(self.scribe))
+        header = table("reason_header")[self.scribe.style.headers] if self.kind in ("clinic", "ed") else None
+        return self._part("chief-complaint", chief_complaint(self.scribe), header)
 
     def _hpi(self) -> NotePart | None:
         return self._part("history-of-present-illness", present_illness(self.scribe))

@@ -8,7 +8,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
 
 from .generation import rules
-from .life import Illness, Prescription
+from .life import Illness, Prescription, Treated
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import Said, moved
@@ -213,19 +213,26 @@ def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant
     said = []
     for one in known.life.treated:
         if one.illness == illness.id and begin <= one.at and (one.end or one.at) <= known.at:
-            text = teller.words(
-                "plan.procedure",
-                procedure=lowered(one.title),
-                date=scribe.date(one.at),
-                outcome=outcome(teller, one.outcome.en if one.outcome is not None else ""),
-            )
+            what, went, care = done_words(teller, one, over=True)
+            key = "course.care_done" if care else "plan.procedure"
+            text = teller.words(key, procedure=what, Procedure=capital(what), date=scribe.date(one.at), outcome=went)
             said.append(Said(text, (one.id,)))
     return said[:2]
 
 
-def outcome(teller: Teller, words: str) -> str:
-    """Return how a procedure went, ready to follow it."""
-    return opened(teller.words("course.outcome", words=lowered(words.rstrip(".")))) if words else ""
+def done_words(teller: Teller, one: Treated, *, over: bool) -> tuple[str, str, bool]:
+    """Return a procedure, how it went, ready to follow it, and whether its words are a clause ("oxygen was given").
+
+    An outcome that names the procedure again stands in its place.
+    """
+    title = lowered(one.title)
+    words = lowered(one.outcome.en.rstrip(".")) if one.outcome is not None and over else ""
+    said = words.lower()
+    if title.lower() in said or one.procedure.replace("_", " ") in said:
+        return words, "", False
+    went = opened(teller.words("course.outcome", words=words)) if words else ""
+    care = table("care_words").get(one.procedure)
+    return care or title, went, care is not None
 
 
 def _cultures_awaited(scribe: Scribe, teller: Teller) -> list[Sentence]:

@@ -313,6 +313,7 @@ def study_lines(scribe: Scribe, since: Instant, *, imaging: bool) -> list[Senten
         if study.known_at < since or (study.modality not in ("ECG", "Endoscopy", "Echo")) != imaging:
             continue
         words, ids = impression_words(scribe.known.outline, study)
+        words = words.replace(", as above", "").replace(" as above", "")
         name = study_name(study)
         said.append(
             teller.line(

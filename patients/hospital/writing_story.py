@@ -140,6 +140,11 @@ def _described(teller: Teller, sign: Sign) -> list[Sentence]:
         if pair is None or (name == "timing" and any(word in table("dated") for word in pair.en.lower().split())):
             continue  # a span of time would speak against the onset
         text = lowered(pair.en.rstrip("."))
+        if name == "timing" and _steady(sign) and any(word in text for word in table("wave_words")):
+            continue
+        if name == "provocation" and (when := table("times_of_day").get(text)):
+            told.append(teller.say("hpi.provocation.time", (sign.id,), when=when))
+            continue
         if text.split()[0] in table("nothing"):
             told.append(teller.say(f"hpi.nothing.{name}", (sign.id,)))
             continue
@@ -154,12 +159,26 @@ def _described(teller: Teller, sign: Sign) -> list[Sentence]:
     return teller.stream.shuffled(told)
 
 
+def _steady(sign: Sign) -> bool:
+    """Whether a symptom is called steady, which does not come in waves."""
+    pair = sign.attributes.get("quality")
+    return pair is not None and any(word in table("steady_words") for word in pair.en.lower().replace(",", " ").split())
+
+
+def _long_known(known: Known, one: Sign) -> bool:
+    """Whether a symptom is old: it began long ago, or only chronic illnesses known before show it."""
+    owners = [known.outline.illnesses.get(owner) for owner, _ in one.owners]
+    past = {illness.id for illness in known.past if illness.acuity == "chronic"}
+    owned = bool(owners) and all(owner is not None and owner.id in past for owner in owners)
+    return owned or known.begin - one.onset > _OLD
+
+
 def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]:
     known = scribe.known
     told: list[Sentence] = []
     symptoms = [one for one in known.findings("symptom", present=True) if main is None or one.finding != main.finding]
     symptoms = [one for one in symptoms if one.relevance != "distractor" or len(symptoms) < _MOST_ALSO][:_MOST_ALSO]
-    old = [one for one in symptoms if known.begin - one.onset > _OLD and known.root.kind != "clinic"]
+    old = [one for one in symptoms if known.root.kind != "clinic" and _long_known(known, one)]
     for group in _grouped(teller, [one for one in symptoms if one not in old]):
         words = [scribe.finding(one, teller) for one in group]
         told.append(teller.say("hpi.also", [one.id for one in group], symptoms=scribe.join(words)))
@@ -244,7 +263,9 @@ def _given(scribe: Scribe, teller: Teller) -> list[Sentence]:
     ed = known.outline.parts(known.root, "ed")
     if not ed:
         return []
-    orders = [one for one in known.started(ed[0].start, ed[-1].end) if one.encounter == ed[0].id][:_MOST_DRUGS]
+    home = {one.drug for one in known.home()}
+    orders = [one for one in known.started(ed[0].start, ed[-1].end) if one.encounter == ed[0].id]
+    orders = [one for one in orders if one.drug not in home][:_MOST_DRUGS]
     if not orders:
         return []
     return [teller.say("hpi.given", [one.id for one in orders], drugs=scribe.orders(orders))]
@@ -292,6 +313,8 @@ def _since_last(scribe: Scribe, teller: Teller) -> list[Sentence]:
     facts = (last.id, illness.id)
     if last.kind == "clinic":
         return [teller.say("hpi.last", facts, date=scribe.date(last.start), illness=words)]
+    if last.kind == "ed":
+        return [teller.say("hpi.since.ed", facts, date=scribe.date(last.start), illness=words)]
     return [teller.say("hpi.since", facts, span=stay_span(scribe, last), date=scribe.date(last.end), illness=words)]
 
 

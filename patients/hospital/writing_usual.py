@@ -131,6 +131,8 @@ def _heart(scribe: Scribe, teller: Teller, *, found: bool) -> Usual | None:
     known, facts = scribe.known, [scribe.known.root.id]
     if _barred(known, "heart"):
         return Usual(teller.words("exam.heart.plain"), tuple(facts), whole=False)
+    if _barred(known, "rhythm"):
+        return Usual(teller.words("exam.heart.rhythm"), tuple(facts), whole=False)
     pulse = _value(_vitals(known), "heart_rate", facts)
     fast = _FAST if scribe.age >= _ADULT else _FAST_ILL
     key = "regular"

@@ -278,7 +278,7 @@ def _drug_name(drug: str, charted: str) -> str:
     concept = knowledge.drugs().get(drug)
     if concept is None or not charted.lower().startswith(concept.name.en.lower().split(" ")[0]):
         return charted
-    return " ".join(lowered(word) for word in charted.split(" "))
+    return " ".join(word if any(char.isdigit() for char in word) else lowered(word) for word in charted.split(" "))
 
 
 def service_name(service: str) -> str:
