@@ -55,8 +55,10 @@ class _Teller:
         self._speaker = Speaker(
             self._persona, life.person.sex, life.caregiver, known.age, (life.seed, life.index, known.root.id)
         )
-        if known.function is not None:
-            self._speaker.beyond = tuple(speech()["beyond"].get(known.function.walking, ()))
+        beyond = speech()["beyond"]
+        limits = beyond.get(known.function.walking, []) if known.function is not None else []
+        sober = beyond["sober"] if life.person.alcohol == "none" else []
+        self._speaker.beyond = (*limits, *sober)
         self._replies: list[Reply] = []
 
     def interview(self) -> Interview:

@@ -72,7 +72,7 @@ class Speaker:
         self._key = tuple(key)
         self._orders: dict[int, list[Pair]] = {}
         self.beyond: tuple[str, ...] = ()
-        """Words of what the patient cannot do (stairs, where walking takes a walker); nothing is told of them."""
+        """Words of what the patient does not do (stairs, where walking takes a walker); nothing is told of them."""
         self.drug_names: dict[str, Pair] = {}
         """What this speaker calls each drug, no two the same where they can be told apart."""
 

@@ -336,3 +336,14 @@ def test_who_is_in_bed_tells_nothing_of_stairs() -> None:
             if reply.tool == "patient.get_symptom_history" and reply.fact is not None:
                 assert not re.search(r"stairs|uphill|squatting", reply.text.en or ""), reply.text.en
     assert seen
+
+
+def test_who_does_not_drink_tells_nothing_of_drinks() -> None:
+    seen = 0
+    for life, _, interview in _roots():
+        if life.person.alcohol != "none":
+            continue
+        seen += 1
+        for reply in interview.replies:
+            assert "a drink in the evening" not in (reply.text.en or "")
+    assert seen
