@@ -30,16 +30,22 @@ class _Document(BaseModel):
     assumption: bool
     note: str
     entries: tuple[LabEffect, ...]
+    bed: tuple[LabEffect, ...]
+    """What the stay itself does (blood draws, fluids): it grows over the days, whatever becomes of the illness."""
 
 
 @cache
-def stay_effects() -> tuple[LabEffect, ...]:
-    """Return the effects of `data/stay_effects.json`."""
+def _document() -> _Document:
     data = resources.files("wardround.patients.hospital").joinpath("data", "stay_effects.json").read_bytes()
-    return TypeAdapter(_Document).validate_python(orjson.loads(data)).entries
+    return TypeAdapter(_Document).validate_python(orjson.loads(data))
 
 
-def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream) -> tuple[Shift, ...]:
+def stay_effects() -> tuple[LabEffect, ...]:
+    """Return the effects of `data/stay_effects.json` that go with the illness."""
+    return _document().entries
+
+
+def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream, bed: str = "") -> tuple[Shift, ...]:
     """Return the shifts of one hospital stay.
 
     Args:
@@ -47,6 +53,7 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream) ->
         age: In years; the young bear it better.
         arrival: At the hospital; the shifts begin three days before.
         stream: Named by the stay.
+        bed: Id of the stay: the cause of what lying in hospital does; "" leaves it to the illness.
     """
     begin = arrival - _BEFORE_H * HOUR
     profile = condition_profiles().get(illness.condition)
@@ -54,7 +61,7 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream) ->
         return ()
     bears = next((part for below, part in _BORNE if age < below), Decimal(1))
     found = []
-    for effect in stay_effects():
+    for effect in (*stay_effects(), *_document().bed):
         lot = stream.below(1001)
         if stream.below(100) >= effect.percent:
             continue
@@ -63,12 +70,12 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream) ->
         found.append(
             Shift(
                 lab=effect.lab,
-                cause=illness.id,
+                cause=bed if bed and effect in _document().bed else illness.id,
                 mode=effect.mode,
                 size=_borne(effect.mode, CONTEXT.add(low, way), bears),
                 begin=begin,
                 peak=begin + effect.rise_hours * HOUR,
-                turn=arrival + _RECOVERS_H * HOUR,
+                turn=max(arrival + _RECOVERS_H * HOUR, begin + effect.rise_hours * HOUR),
                 half_life_h=effect.half_life_hours,
                 stays=CONTEXT.divide(Decimal(effect.stays), Decimal(100)),
             )

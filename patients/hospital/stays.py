@@ -162,7 +162,7 @@ def _fate(course: Course) -> None:
     needs_icu = stream.below(100) < profile.icu_percent.get(illness.severity, 0)
     days = max(1, (course.leaves - course.admitted) // DAY)
     if course.dies:
-        days = min(days, between(stream, 2, 8))
+        days = min(days, between(stream, 1, 5))
         course.leaves = min(course.leaves, course.admitted + days * DAY + between(stream, 0, 20) * HOUR)
         _decline(course)
         gravely = illness.severity == "severe" or days < 2
@@ -291,10 +291,14 @@ def _disposition(course: Course) -> str:
         return words["facility"]
     if not course.inpatient:
         return words["home"]
+    function = making.functions[-1]
     stream = making.stream("disposition", course.ward)
-    age, days = making.age(course.leaves), (course.leaves - course.admitted) // DAY
-    frail = (20 if age >= 75 else 6 if age >= 65 else 0) + (15 if course.icu else 0) + min(20, days * 2)
+    days = (course.leaves - course.admitted) // DAY
+    frail = function.walking not in ("independent", "cane")
+    dependent = function.self_care == "dependent"
     lot = stream.below(100)
-    if lot < frail // 3 and age >= 60:
-        return words["rehabilitation"] if stream.chance(1, 3) else words["facility"]
-    return words["home_services"] if lot < frail else words["home"]
+    if making.age(course.leaves) >= 60 and lot < (45 if dependent else 22 if frail else 0) + (10 if course.icu else 0):
+        return words["facility"] if dependent or stream.chance(1, 2) else words["rehabilitation"]
+    if dependent or (frail and lot < 70) or (function.self_care == "some_help" and days >= 3 and lot < 60):
+        return words["home_services"]
+    return words["home"]

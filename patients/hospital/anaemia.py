@@ -1,0 +1,94 @@
+"""Low haemoglobin found in a stay: nobody leaves with one that no one has named."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
+from wardround.patients.knowledge.graph_models import Severity
+from wardround.patients.times import DAY, Instant
+
+from .diagnosing import fall_ill
+from .life import Result
+from .making import HOUR, MINUTE, Making, at_clock, between
+from .planning import name_of
+from .signs import measured
+from .stays import Course
+from .telling import tell
+from .workup import draw, numbers
+
+_ANEMIA = "anemia"
+_HEMOGLOBIN = "hemoglobin"
+_NAMED_BELOW = Decimal(10)
+_EXPLAINS = Decimal("-1.5")
+"""An illness that takes so much, in g/dL, explains a low value by itself."""
+_SEVERE, _MODERATE = Decimal("7"), Decimal("8.5")
+
+
+def recognise(course: Course) -> None:
+    """Name an anaemia that the stay shows and nothing explains, and look for its cause.
+
+    Args:
+        course: A hospital stay whose days are over and that has not ended yet.
+    """
+    making = course.making
+    counts = _counts(course)
+    low = [(one, value) for one, value in counts if value < _NAMED_BELOW]
+    if not low or _ANEMIA not in condition_profiles():
+        return
+    first = low[0][0]
+    known_at = first.known_at + between(making.stream("anaemia", course.ward), 30, 90) * MINUTE
+    if known_at > course.leaves - 2 * HOUR or _explained(making, first.at):
+        return
+    earlier = [one.at for one, value in counts if value >= _NAMED_BELOW and one.at < first.at]
+    illness = fall_ill(
+        making, _ANEMIA, onset=max([course.arrival - DAY, *earlier]), known_at=known_at,
+        severity=_severity(min(value for _, value in low)), encounter=course.ward, cause=course.principal,
+    )  # fmt: skip
+    if not course.dies:
+        days = between(making.stream("anaemia over", course.ward), 30, 90)
+        making.change(illness, resolved=course.leaves + days * DAY)
+    course.acute.append(illness.id)
+    found = _look_for_cause(course, known_at)
+    place = course.place(known_at)
+    told = {(one.finding, one.study) for one in making.signs if one.encounter == place}
+    for sign in measured(making, [making.illnesses[illness.id]], [first, *found], place):
+        if (sign.finding, sign.study) not in told and finding_profiles()[sign.finding].lab == _HEMOGLOBIN:
+            making.signs.append(sign)
+    if earlier:
+        tell(making, known_at, place, "complication", (illness.id,), illness=name_of(_ANEMIA))
+
+
+def _counts(course: Course) -> list[tuple[Result, Decimal]]:
+    """Return the haemoglobin values of the stay in order of time."""
+    results = [one for one in course.making.results[course.first_result :] if one.lab == _HEMOGLOBIN]
+    values = [(one, value) for one in results for _, value in numbers(one.lab, one.text)]
+    return sorted(values, key=lambda pair: (pair[0].at, int(pair[0].id[1:])))
+
+
+def _severity(lowest: Decimal) -> Severity:
+    return "severe" if lowest < _SEVERE else "moderate" if lowest < _MODERATE else "mild"
+
+
+def _explained(making: Making, at: Instant) -> bool:
+    """Tell whether something that the patient has takes that much from the haemoglobin, or is an anaemia itself."""
+    for illness in making.suffering(at):
+        if illness.condition == _ANEMIA:
+            return True
+        for effect in condition_profiles()[illness.condition].effects:
+            low, _ = effect.band(illness.severity)
+            chronic_kidneys = illness.condition in ("chronic_kidney_disease", "end_stage_renal_disease")
+            if effect.lab == _HEMOGLOBIN and effect.mode == "add" and low <= _EXPLAINS and not chronic_kidneys:
+                return True
+    return False
+
+
+def _look_for_cause(course: Course, known_at: Instant) -> list[Result]:
+    """Draw iron studies with the next morning's blood, where there is a next morning."""
+    making = course.making
+    at = at_clock(known_at, 5, 50)
+    if at < known_at:
+        at += DAY
+    if at > course.leaves - 3 * HOUR:
+        return []
+    return draw(making, ["iron_studies"], at, course.place(at))
