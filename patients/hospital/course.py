@@ -257,6 +257,7 @@ def settle(course: Course) -> None:
     if course.inpatient:
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
     for one in course.acute:
+        _known_when_treated(course, one)
         low, high = course.profile(one).turn_hours
         since = course.working.get(one, course.arrival + 12 * HOUR)
         if one == course.principal and course.dies:
@@ -334,6 +335,15 @@ def enter_icu(course: Course) -> None:
         tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
     if not course.dies:
         tell(making, course.icu_to, course.ward, "icu_out", (course.principal,))
+
+
+def _known_when_treated(course: Course, one: str) -> None:
+    """Let a diagnosis stand by the time its treatment begins, once the first results are back."""
+    begun, illness = course.working.get(one), course.illness(one)
+    if begun is None or illness.known_at <= begun or illness.known_at < course.arrival:
+        return
+    back = [result.known_at for result in course.making.results[course.first_result :] if result.known_at <= begun]
+    course.making.change(illness, known_at=max(begun, max(back, default=0), illness.onset) + MINUTE)
 
 
 def _only_there(course: Course, orders: Sequence[Prescription]) -> None:

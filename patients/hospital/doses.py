@@ -14,9 +14,8 @@ from .making import HOUR, MINUTE, Making, at_clock
 from .medicating import is_a
 from .stays import Course
 
-_FULL = 6
-"""Orders of a stay whose every dose is charted; of the others, those of the first two days."""
-_MOST = 150
+_MOST = 360
+"""Doses of a stay that are charted."""
 _CLOCK = {1: (9,), 2: (9, 21), 3: (8, 14, 21), 4: (8, 12, 17, 22)}
 
 
@@ -36,15 +35,28 @@ def chart_doses(course: Course) -> None:
         key=lambda one: (one.prn, not drug_profiles()[one.drug].high_risk, one.kind != "inpatient", int(one.id[2:])),
     )
     room = _MOST
-    for place, order in enumerate(ranked):
+    for order in ranked:
         begin = max(order.start, course.admitted if order.kind != "inpatient" else order.start)
         end = min(order.stop or course.leaves, course.leaves)
-        if place >= _FULL:
-            end = min(end, begin + 2 * DAY)
-        times = dose_times(order, begin, end, making.stream("prn", order.id).below(3))[:room]
+        times = dose_times(order, begin, end, making.stream("prn", order.id).below(3))
+        if order.prn:
+            times = [at for at in times if _called_for(making, order, at)]
+        if len(times) > room:  # all doses of an order or none: half of them would read as missed
+            continue
         room -= len(times)
         for at in times:
             making.doses.append(_dose(course, order, at))
+
+
+def _called_for(making: Making, order: Prescription, at: Instant) -> bool:
+    """Tell whether something calls for a drug that is given as needed: a complaint, or what was measured."""
+    for rule in rules().as_needed:
+        if is_a(order.drug, rule.drugs):
+            measured = [(making.known(lab, at, 9 * HOUR), least) for lab, least in rule.labs.items()]
+            return any(one in making.showing for one in rule.findings) or any(
+                value is not None and value >= least for value, least in measured
+            )
+    return True
 
 
 def dose_times(order: Prescription, begin: Instant, end: Instant, as_needed: int) -> list[Instant]:
@@ -103,6 +115,11 @@ def _dose(course: Course, order: Prescription, at: Instant) -> GivenDose:
 
 def _why_held(making: Making, order: Prescription, at: Instant) -> Pair | None:
     """Return why a dose is held: the last vital sign before it is beyond a bound."""
+    if is_a(order.drug, rules().held_before.drugs):
+        rule_before = rules().held_before
+        for done in making.treated:
+            if done.procedure in rule_before.procedures and -12 * HOUR <= done.at - at <= rule_before.hours * HOUR:
+                return rule_before.reason.pair()
     for rule in rules().holds:
         if not is_a(order.drug, rule.drugs):
             continue

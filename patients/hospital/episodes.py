@@ -8,7 +8,7 @@ from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
-from wardround.patients.times import DAY, Instant
+from wardround.patients.times import DAY, Instant, format_instant
 
 from .diagnosing import fits, relations_from
 from .generation import AgeBand, band_of, commonness, rules
@@ -99,6 +99,9 @@ def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind,
         return 0
     if not fits(making, profile, at, [one for one in mine if one != profile.id]):
         return 0
+    months = rules().seasons.get(profile.id)
+    if months is not None and int(format_instant(at)[5:7]) not in months:
+        weight = weight // 20 + 1
     boost = 10
     for one in mine:
         for relation in relations_from().get(one, ()):

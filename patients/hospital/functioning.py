@@ -32,6 +32,23 @@ _CARE: tuple[Literal["independent", "some_help", "dependent"], ...] = (
 )
 
 
+def _points(making: Making, at: Instant) -> int:
+    """Return how frail the patient is: a place in the lists above."""
+    age = making.age(at)
+    weights = rules().frailty
+    points = sum(weights.get(one.condition, 0) for one in making.ill(at))
+    points += 0 if age < 72 else 1 if age < 82 else 2
+    points += making.stream("frail").below(2) if age >= 65 else 0
+    if making.person.living == "facility":
+        points = max(points, 3)
+    return min(points, len(_WALKING) - 1)
+
+
+def keeps_still(making: Making, at: Instant) -> bool:
+    """Tell whether the patient moves about with a walker or less: no talk of exercise."""
+    return _WALKING[_points(making, at)] not in ("independent", "cane")
+
+
 def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
     """Add how the patient manages as of an encounter.
 
@@ -41,15 +58,8 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
         at: Its start.
         fell: Whether a fall is among what brought the patient in.
     """
-    age = making.age(at)
-    weights = rules().frailty
-    ill = making.ill(at)
-    points = sum(weights.get(one.condition, 0) for one in ill)
-    points += 0 if age < 72 else 1 if age < 82 else 2
-    points += making.stream("frail").below(2) if age >= 65 else 0
-    if making.person.living == "facility":
-        points = max(points, 3)
-    points = min(points, len(_WALKING) - 1)
+    age, ill = making.age(at), making.ill(at)
+    points = _points(making, at)
     stream = making.stream("falls", encounter)
     falls = 0 if points == 0 else min(4, between(stream, 0, points) * stream.below(2))
     medicines: Literal["self", "family", "pill_box", "facility"]

@@ -226,6 +226,23 @@ class ReasonRule(_Frozen):
     chronic_only: bool = False
 
 
+class AsNeeded(_Frozen):
+    """What calls for a drug that is given as needed: a finding that is there, or a value from so much on."""
+
+    drugs: tuple[str, ...]
+    findings: tuple[str, ...] = ()
+    labs: dict[str, Decimal] = Field(default_factory=dict)
+
+
+class HeldBefore(_Frozen):
+    """Drugs whose doses are held for hours before a procedure that may bleed, and half a day after."""
+
+    drugs: tuple[str, ...]
+    procedures: tuple[str, ...]
+    hours: int
+    reason: Words
+
+
 class CalledFor(_Frozen):
     """Drugs that are given only where a vital sign calls for them."""
 
@@ -251,6 +268,8 @@ class Ready(_Frozen):
     lab: str
     from_: Decimal | None = Field(default=None, alias="from")
     below: Decimal | None = None
+    hours: int = 0
+    """For so long before."""
 
     def fits(self, value: Decimal) -> bool:
         """Tell whether a value allows to leave."""
@@ -330,6 +349,12 @@ class Rules(_Frozen):
     slow: tuple[Slow, ...]
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
+    as_needed: tuple[AsNeeded, ...]
+    held_before: HeldBefore
+    seasons: dict[str, tuple[int, ...]]
+    """Condition → months in which it goes about; in the others it is rare."""
+    once_a_stay: tuple[str, ...]
+    """Labs that change too slowly to be drawn again in a stay."""
     lasting: dict[str, tuple[int, int]]
     """Procedures that go on for hours: the fewest and the most."""
     hopeful: tuple[str, ...]

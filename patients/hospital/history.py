@@ -131,7 +131,7 @@ def _begin_one(
 ) -> None:
     stream = making.stream("onset", condition)
     age_days = (end - making.born) // DAY
-    most = min(age_days - condition_profiles()[condition].youngest * 366 - 200, 22 * 365)
+    most = min(age_days - _least_age(condition_profiles()[condition]) * 366 - 200, 22 * 365)
     if parent is not None:
         most = min(most, (end - begun[parent].onset) // DAY - 180)
     most = max(most, 60)
@@ -149,6 +149,12 @@ def _begin_one(
         severity=_build_severity(making, condition),
         cause=begun[parent].id if parent is not None else None,
     )  # fmt: skip
+
+
+def _least_age(profile: ConditionProfile) -> int:
+    """Return the age from which a condition begins: what is rare in children does not begin in childhood."""
+    rare = profile.ages.get("0-17", 0) * 8 < max(profile.ages.values())
+    return max(profile.youngest, 16) if rare else profile.youngest
 
 
 def span_of(making: Making, end: Instant, encounters: int) -> int:

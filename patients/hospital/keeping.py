@@ -164,9 +164,12 @@ def unready(course: Course) -> bool:
     making, at = course.making, course.leaves
     mine = {*course.acute, *making.orders}
     for rule in rules().ready:
-        value = making.body.value(rule.lab, at)
-        last = making.known(rule.lab, at, 26 * HOUR)
-        off = any(one is not None and not rule.fits(one) for one in (value, last))
+        values = [making.body.value(rule.lab, at), making.known(rule.lab, at, 26 * HOUR)]
+        if rule.hours:  # for so long before, too
+            since = at - rule.hours * HOUR
+            values += [one.value for one in making.readings.get(rule.lab, ()) if since <= one.known_at <= at]
+            values.append(making.body.value(rule.lab, since + 6 * HOUR))
+        off = any(one is not None and not rule.fits(one) for one in values)
         if off and mine & set(making.body.causes(rule.lab, at)):
             return True
     return False

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
+from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
 from .keeping import fitting
 from .life import Illness, Prescription
@@ -39,11 +41,36 @@ def leave(course: Course) -> None:
         return
     _send_home(course, at, going_on)
     _resume(course, at)
+    _what_stays(course, at)
     for one in course.acute:
         illness = course.illness(one)
         if illness.acuity == "acute" or course.profile(one).episode_of:
             making.change(illness, resolved=at + between(making.stream("over", one), 3, 20) * DAY)
     tell(making, at, course.place(at), "discharged", (course.principal,))
+
+
+def _what_stays(course: Course, at: Instant) -> None:
+    """Put on the problem list what an acute illness leaves behind: coronary disease after an infarction."""
+    making = course.making
+    for one in course.acute:
+        illness = course.illness(one)
+        for relation in relations_from().get(illness.condition, ()):
+            other = condition_profiles().get(relation.other)
+            if other is None or relation.kind != "causes" or other.acuity != "chronic" or illness.acuity == "chronic":
+                continue
+            have = [had.condition for had in making.suffering(at)]
+            if other.id in have or not fits(making, other, at, have):
+                continue
+            if making.stream("left behind", course.ward, other.id).below(1000) >= relation.per_1000:
+                continue
+            later = next(
+                (had for had in making.illnesses.values() if had.condition == other.id and had.onset > at), None
+            )
+            if later is not None:  # it would have come anyway
+                making.change(later, onset=illness.onset, known_at=at, cause=illness.id)
+            else:
+                fall_ill(making, other.id, onset=illness.onset, known_at=at, problem_list=True, cause=illness.id,
+                         encounter=course.ward)  # fmt: skip
 
 
 def _resume(course: Course, at: Instant) -> None:

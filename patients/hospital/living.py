@@ -11,12 +11,13 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
+from .anaemia import recognise
 from .background import background
 from .clinic import visit
 from .course import arrive, settle
 from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
-from .functioning import manage, speaker
+from .functioning import keeps_still, manage, speaker
 from .history import chronic_conditions
 from .leaving import leave
 from .life import Illness, Life
@@ -92,6 +93,8 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     Returns:
         The condition that brought the patient; None: nothing did, and there was no encounter.
     """
+    if keeps_still(making, slot.day):
+        making.habits.add("immobility")
     if slot.kind == "clinic":
         coming = _clinic_reason(making, slot)
         if coming is None:
@@ -110,6 +113,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if course.inpatient:
         plan_stay(course)
         days(course)
+        recognise(course)
     leave(course)
     if making.died is None:
         take_again(making, desk, course.leaves)

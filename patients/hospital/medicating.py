@@ -164,7 +164,7 @@ class Desk:
         stream = making.stream("choice", illness.id, line.id, at)
         around = situation(making, at, phase, replaced)
         before = next((order for order in given if order.drug in able), None)
-        first = running[0].drug if running else before.drug if before is not None else None
+        first = running[0].drug if running else before.drug if before is not None else self._earlier(illness, able, at)
         choice = choose([first], around, stream, dose_for=line.dose_for, prn=line.prn) if first else None
         if choice is None and not running:
             choice = choose(able, around, stream, dose_for=line.dose_for, prn=line.prn)
@@ -181,6 +181,13 @@ class Desk:
         stop = _stop(making, illness, line, choice, kind, at, given, stream)
         return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
                           continues=replaced[0] if replaced else None)  # fmt: skip
+
+    def _earlier(self, illness: Illness, able: Sequence[str], at: Instant) -> str | None:
+        """Return the drug of some that was last given for an acute illness: what was begun goes on."""
+        if illness.acuity == "chronic":
+            return None
+        mine = [one for one in self._making.orders.values() if one.indication == illness.id and one.start <= at]
+        return next((one.drug for one in reversed(mine) if one.drug in able), None)
 
     def _able(self, any_of: Sequence[str], at: Instant) -> list[str]:
         """Return the drugs that are known and were on the market by then."""

@@ -21,10 +21,11 @@ def plan_stay(course: Course) -> None:
     at = course.admitted + 3 * DAY // 24
     illness = course.illness(course.principal)
     items = [_item(making, "goal", "goal", course.ward, (illness.id,), illness=name_of(illness.condition))]
+    beside = {"vte_prophylaxis", *(line.id for line in rules().supportive)}
     running = [
         order
         for order in making.active(at)
-        if order.kind == "inpatient" and order.indication in course.acute and not order.prn
+        if order.kind == "inpatient" and order.indication in course.acute and not order.prn and order.line not in beside
     ]
     for order in running[:4]:
         items.append(
@@ -101,7 +102,7 @@ def _come_back(
             if follow.service in seen:
                 continue
             seen.add(follow.service)
-            days = between(making.stream("back", encounter, follow.service), *follow.days)
+            days = _on_weekday(at, between(making.stream("back", encounter, follow.service), *follow.days))
             due = at_clock(at + days * DAY, 9)
             reason = (follow.reason.en, follow.reason.zh or follow.reason.en)
             items.append(
@@ -114,7 +115,7 @@ def _come_back(
                           n=(str(days), str(days)), labs=_lab_names(follow.labs))
                 )  # fmt: skip
     if not seen:
-        days = between(making.stream("back", encounter), 10, 28)
+        days = _on_weekday(at, between(making.stream("back", encounter), 10, 28))
         words = rules().plans["check"][0]
         items.append(
             _item(making, "appointment", "appointment", encounter, (illnesses[0].id,), due=at_clock(at + days * DAY, 9),
@@ -122,6 +123,12 @@ def _come_back(
                   reason=(words.en, words.zh))
         )  # fmt: skip
     making.plans.append(Plan(making.new("pl"), "followup", at, encounter, tuple(items)))
+
+
+def _on_weekday(at: Instant, days: int) -> int:
+    """Return after how many days there is a clinic: not on a Saturday or Sunday."""
+    day = (at // DAY + days + 3) % 7  # 1970-01-01 was a Thursday
+    return days + (7 - day if day >= 5 else 0)
 
 
 def _item(

@@ -91,6 +91,8 @@ def _due(course: Course, at: Instant) -> list[str]:
     inside = [order for order in course.making.active(at) if order.start < at - 2 * HOUR or order.kind != "inpatient"]
     covered = {lab for panel in wanted for lab in (panels()[panel].labs if panel in panels() else ())}
     for lab in monitors(inside):
+        if lab in rules().once_a_stay and lab in course.drawn:
+            continue
         if lab not in covered and at - course.drawn.get(lab, 0) > 60 * HOUR:
             wanted.append(lab)
     return wanted
