@@ -165,7 +165,7 @@ class ActReader(Meant):
             past = True
         if flags.past and not (set(before) & {"should", "must"}) and site.chinese and not self._recommended(at):
             past = True
-        heading = self.sentence.header
+        heading = self.sentence.header + self._lead_in()
         weighed = weighed or any(word in heading for word in OPTIONAL)
         outside = (flags.patient or flags.chart or flags.relative) and not self._recommended(at)
         outside = outside and not (flags.chart and self._turned_to_patient(ann))
@@ -208,6 +208,12 @@ class ActReader(Meant):
             after = self.document.text(ann.end, min(ann.end + 8, self.sentence.end)).lower()
             return any(word in after for word in NOT_NEEDED)
         return False
+
+    def _lead_in(self) -> str:
+        """Return the words before a colon that opens the sentence ("Options: hold, continue, reduce"), "" without."""
+        tokens, start = self.document.tokens, self.sentence.start
+        colon = next((i for i in range(start, min(start + 4, self.sentence.end)) if tokens[i].raw in ":："), start)
+        return self.document.text(start, colon).lower()
 
     def _plain(self, site: Site) -> list[ActClaim]:
         ann = site.ann

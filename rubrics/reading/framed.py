@@ -46,7 +46,17 @@ class Framed(Targets, ABC):
         """Return (advised, negated, flags) of an act."""
 
     def _framed(self) -> list[Frame]:
-        return FrameReader(self.document, self.sentence, self._fits_frame).read()
+        frames = FrameReader(self.document, self.sentence, self._fits_frame).read()
+        return [frame for frame in frames if not (frame.act == "give" and self._acts_within(frame))]
+
+    def _acts_within(self, frame: Frame) -> bool:
+        """Tell whether a gap of a frame that gives something holds another act ("处理：暂停二甲双胍")."""
+        return any(
+            a.kind in ("stop", "hold", "continue", "reduce", "increase", "avoid")
+            and frame.start < a.start
+            and a.end <= frame.x.start
+            for a in self.acts
+        )
 
     def _fits_frame(self, ann: Ann, act: str) -> bool:
         kinds = ann.value.kinds
