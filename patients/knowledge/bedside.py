@@ -52,10 +52,10 @@ def read_graph(sources: tuple[Source, ...], faults: Faults) -> dict[str, list[Ba
                     for fault in error.errors(include_url=False):
                         path = ".".join([name, identity or "?", *(str(part) for part in fault["loc"])])
                         faults.add(source, None, f"{path}: {fault['msg']}")
-                if identity:
-                    first = seen.setdefault((name, identity), source.name)
-                    if first != source.name:
-                        faults.add(source, None, f"{name}: `{identity}` stands in {first} too; tell it once")
+                if identity and (name, identity) in seen:
+                    faults.add(source, None, f"{name}: `{identity}` stands in {seen[name, identity]} too; tell it once")
+                elif identity:
+                    seen[name, identity] = source.name
     return found
 
 

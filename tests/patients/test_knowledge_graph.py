@@ -238,3 +238,10 @@ def test_what_two_files_tell_is_a_fault() -> None:
     faults = Faults()
     bedside.read_graph((Source("graph/a.json", line), Source("graph/b.json", line)), faults)
     assert faults.found == ["graph/b.json: findings: `cough` stands in graph/a.json too; tell it once"]
+
+
+def test_what_one_file_tells_twice_is_a_fault() -> None:
+    one = b'{"id": "cough", "type": "history", "system": "general", "present": ["x"], "assumption": true}'
+    faults = Faults()
+    bedside.read_graph((Source("graph/a.json", b'{"findings": [' + one + b", " + one + b"]}"),), faults)
+    assert faults.found == ["graph/a.json: findings: `cough` stands in graph/a.json too; tell it once"]
