@@ -131,11 +131,11 @@ def because(fact: Fact, they: str, scenario: Scenario) -> str:
     """Return the patient's reason as a clause, "" where none was given."""
     if not fact.reason:
         return ""
-    first = fact.reason.split(" ")[0]
-    clause = first.endswith(("s", "ed")) and not first.endswith("ss")
-    if knowledge.lexicon().resolve(fact.reason) is None and (clause or first in scenario.reason_verbs):
-        return f" because {they} {fact.reason}"
-    return f" because of {reason_words(fact)}"
+    words = reason_words(fact)
+    first = words.split(" ")[0]
+    unnamed = knowledge.lexicon().resolve(fact.reason) is None
+    clause = unnamed and first.endswith(("s", "ed")) and not first.endswith("ss")
+    return f" because {they} {words}" if clause or first in scenario.reason_verbs else f" because of {words}"
 
 
 def reason_words(fact: Fact) -> str:

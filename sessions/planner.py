@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Literal
 
-from wardround.patients import Fact, Interview, Stream
+from wardround.patients import Fact, Interview, Stream, knowledge
 
 from .record import Order, Pair, Reading, RecordView, drug_of, plain
 from .scenario import Scenario
@@ -130,9 +130,15 @@ def decide(pair: Pair, fact: Fact | None, scenario: Scenario) -> Decision | None
     for turn in scenario.adherence_rules:
         if fact is None or fact.state not in turn.states or rule.act not in turn.rule_acts:
             continue
-        if turn.reasons is None or fact.reason in turn.reasons:
+        if turn.reasons is None or _meant(fact.reason) in map(_meant, turn.reasons):
             return Decision(turn.act, (rule.id, turn.id), pair, turn.finding, fact, turned=True)
     return Decision(rule.act, (rule.id,), pair, rule.finding.en, fact)
+
+
+def _meant(reason: str | None) -> str | None:
+    """Return the concept that a reason is, whether it is written as its id or in words; else the reason itself."""
+    concept = knowledge.lexicon().resolve(reason or "")
+    return reason if concept is None else concept.id
 
 
 def usable(pair: Pair, scenario: Scenario) -> bool:
