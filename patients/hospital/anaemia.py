@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.knowledge.graph_models import Severity
 from wardround.patients.times import DAY, Instant
 
-from .diagnosing import fall_ill
-from .life import Result
+from .diagnosing import code_of, move_body
+from .life import Illness, Result
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .planning import name_of
 from .signs import measured
@@ -41,22 +42,31 @@ def recognise(course: Course) -> None:
     if known_at > course.leaves - 2 * HOUR or _explained(making, first.at):
         return
     earlier = [one.at for one, value in counts if value >= _NAMED_BELOW and one.at < first.at]
-    illness = fall_ill(
-        making, _ANEMIA, onset=max([course.arrival - DAY, *earlier]), known_at=known_at,
-        severity=_severity(min(value for _, value in low)), encounter=course.ward, cause=course.principal,
-    )  # fmt: skip
-    if not course.dies:
-        days = between(making.stream("anaemia over", course.ward), 30, 90)
-        making.change(illness, resolved=course.leaves + days * DAY)
-    course.acute.append(illness.id)
+    severity = _severity(min(value for _, value in low))
+    illness = _name(course, max([course.arrival - DAY, *earlier]), known_at, severity)
     found = _look_for_cause(course, known_at)
     place = course.place(known_at)
     told = {(one.finding, one.study) for one in making.signs if one.encounter == place}
-    for sign in measured(making, [making.illnesses[illness.id]], [first, *found], place):
+    for sign in measured(making, [illness], [first, *found], place):
         if (sign.finding, sign.study) not in told and finding_profiles()[sign.finding].lab == _HEMOGLOBIN:
             making.signs.append(sign)
     if earlier:
         tell(making, known_at, place, "complication", (illness.id,), illness=name_of(_ANEMIA))
+
+
+def _name(course: Course, onset: Instant, known_at: Instant, severity: Severity) -> Illness:
+    """Add the illness: in this stay the body has it already; afterwards a little of it stays."""
+    making, profile = course.making, condition_profiles()[_ANEMIA]
+    identity = making.new("d")
+    code = code_of(making, profile, severity, identity, known_at)
+    illness = Illness(
+        id=identity, condition=_ANEMIA, code=code.code, title=code.title, acuity=profile.acuity, severity=severity,
+        onset=onset, known_at=known_at, encounter=course.ward, problem_list=True, cause=course.principal,
+    )  # fmt: skip
+    making.illnesses[identity] = illness
+    move_body(making, replace(illness, severity="mild"), profile.effects, course.leaves, episode=False)
+    course.acute.append(identity)
+    return illness
 
 
 def _counts(course: Course) -> list[tuple[Result, Decimal]]:
@@ -72,9 +82,9 @@ def _severity(lowest: Decimal) -> Severity:
 
 def _explained(making: Making, at: Instant) -> bool:
     """Tell whether something that the patient has takes that much from the haemoglobin, or is an anaemia itself."""
+    if any(one.condition == _ANEMIA for one in making.illnesses.values()):
+        return True
     for illness in making.suffering(at):
-        if illness.condition == _ANEMIA:
-            return True
         for effect in condition_profiles()[illness.condition].effects:
             low, _ = effect.band(illness.severity)
             chronic_kidneys = illness.condition in ("chronic_kidney_disease", "end_stage_renal_disease")
