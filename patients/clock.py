@@ -309,10 +309,15 @@ def _keep(form: Resource, path: str, each: str, anchor: Instant) -> None:
 
 
 def _copy(node: Any) -> Any:
-    """Copy JSON; four times as fast as `copy.deepcopy`."""
+    """Copy JSON; many times as fast as `copy.deepcopy`. Most values are texts: no call is spent on them."""
     if isinstance(node, dict):
-        return {key: _copy(value) for key, value in node.items()}
-    return [_copy(value) for value in node] if isinstance(node, list) else node
+        return {key: _copy(value) if isinstance(value, _BRANCHES) else value for key, value in node.items()}
+    if isinstance(node, list):
+        return [_copy(value) if isinstance(value, _BRANCHES) else value for value in node]
+    return node
+
+
+_BRANCHES = (dict, list)
 
 
 CARRIERS = frozenset(

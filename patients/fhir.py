@@ -236,8 +236,7 @@ def _text(where: _Where) -> str:
 
 def _walk(node: dict[str, Any], name: str, where: _Where, problems: list[str], keys: list[str] | None) -> None:
     """Check one element and everything below it."""
-    spec = _definition(name)
-    steps = spec.steps
+    steps, choices, required = _definition(name)
     if keys is not None:
         keys.extend(node)
         keys.append(".")
@@ -246,39 +245,38 @@ def _walk(node: dict[str, Any], name: str, where: _Where, problems: list[str], k
             problems.append(f"{_text(where)}.{key}: is empty; leave the element out")
         elif (step := steps.get(key)) is not None:
             _take_step(value, step, (where, key), problems, keys)
-    for key in spec.required:
+    for key in required:
         if key not in node and f"_{key}" not in node:
             problems.append(f"{_text(where)}.{key}: is required")
-    for choice, needed, names in spec.choices:
+    for choice, needed, names in choices:
         if names.isdisjoint(node):
             if needed:
                 problems.append(f"{_text(where)}.{choice}[x]: is required")
-            continue
-        found = [key for key in node if key in names]
-        if len({key.lstrip("_") for key in found}) > 1:
+        elif len(found := [key for key in node if key in names]) > 1 and len({key.lstrip("_") for key in found}) > 1:
             problems.append(f"{_text(where)}.{choice}[x]: only one of {', '.join(sorted(found))} may be given")
 
 
 def _take_step(value: Any, step: _Step, where: _Where, problems: list[str], keys: list[str] | None) -> None:
-    if step.child:
-        if isinstance(value, list) and not step.many:
+    child, dated, codes, concept, references, many = step
+    if child:
+        if isinstance(value, list) and not many:
             problems.append(f"{_text(where)}: is an array; R4 has one value here")
         for item in value if isinstance(value, list) else (value,):
             if item and isinstance(item, dict):
-                _walk(item, step.child, where, problems, keys)
+                _walk(item, child, where, problems, keys)
             elif item is None or item == {}:
-                if item is not None or step.child != "Element":
+                if item is not None or child != "Element":
                     problems.append(f"{_text(where)}: holds an empty element; leave it out")
             else:
                 problems.append(f"{_text(where)}: is {type(item).__name__}; R4 has an object here")
-        if step.references:
-            _check_references(value, step.references, where, problems)
-        if step.concept:
-            _check_concept(value, step.concept, where, problems)
-    elif step.dated:
+        if references:
+            _check_references(value, references, where, problems)
+        if concept:
+            _check_concept(value, concept, where, problems)
+    elif dated:
         _check_dates(value, where, problems)
-    elif step.codes and not (isinstance(value, str) and value in step.codes):
-        problems.append(f"{_text(where)}: `{value}` is not one of {', '.join(sorted(step.codes))}")
+    elif codes and not (isinstance(value, str) and value in codes):
+        problems.append(f"{_text(where)}: `{value}` is not one of {', '.join(sorted(codes))}")
 
 
 def _check_dates(value: Any, where: _Where, problems: list[str]) -> None:

@@ -54,6 +54,7 @@ class _Table(dict[int, str]):
 
 
 _TABLE = _Table()
+_BEYOND = re.compile(r"[^\x00-\x7f]")
 _PLAIN_WORD = re.compile(r"[a-z0-9]+(?:(?<=[0-9])[.,](?=[0-9])[a-z0-9]+)*", re.ASCII)
 _WORD = re.compile(r"(?P<cjk>[^\W\x00-\u2e7f]+)|[^\W_\u2e80-\U0010ffff]+(?:(?<=\d)[.,](?=\d)[^\W_\u2e80-\U0010ffff]+)*")
 """A run of Chinese (everything from U+2E80 on), or a word of another script; 4.5 and 25,000 are one word."""
@@ -66,9 +67,18 @@ def folded(text: str) -> str:
         >>> folded("Café-au-lait: 4.5 mg"), folded("服用华法林 5mg，\n停药")
         (' cafe au lait 4.5 mg ', ' 服用华法林 5mg 停药 ')
     """
-    if text.isascii():
-        return f" {' '.join(_PLAIN_WORD.findall(text.lower()))} "
-    return "".join(piece for piece, _, _ in _pieces(text.translate(_TABLE)))
+    if not text.isascii():
+        plain = _BEYOND.sub(_nearest, text)
+        if not plain.isascii() or not (words := _PLAIN_WORD.findall(plain.lower())):
+            return "".join(piece for piece, _, _ in _pieces(text.translate(_TABLE)))
+        return f" {' '.join(words)} "
+    return f" {' '.join(_PLAIN_WORD.findall(text.lower()))} "
+
+
+def _nearest(match: re.Match[str]) -> str:
+    """Return a character folded, or a blank where it only stands between words as any sign of ASCII does."""
+    kept = _TABLE[ord(match[0])]
+    return kept if kept.isascii() or _WORD.search(kept) else " "
 
 
 def _pieces(text: str) -> Iterable[tuple[str, int, int]]:

@@ -197,14 +197,15 @@ class _Known:
             for resource, known in resources
             if resource.get("resourceType") != "Patient"  # the subject is named from the start, whenever recorded
         }
-        self._sheaves = [(f"{sheaf.kind}/{sheaf.prefix}".encode(), sheaf) for sheaf in sheaves]
+        self._sheaves = sheaves
+        self._starts = tuple(f"{sheaf.kind}/{sheaf.prefix}".encode() for sheaf in sheaves)
 
     def get(self, key: bytes, default: Instant) -> Instant:
         found = self._known.get(key)
-        if found is None and key.startswith(tuple(start for start, _ in self._sheaves)):
-            for _, sheaf in self._sheaves:
+        if found is None and key.startswith(self._starts):
+            for sheaf in self._sheaves:
                 self._known |= sheaf.known()
-            self._sheaves = []
+            self._sheaves, self._starts = [], ()
             found = self._known.get(key)
         return default if found is None else found
 
