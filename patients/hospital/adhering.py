@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardround.patients.knowledge import conditions, findings
-from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles
+from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, finding_profiles
 from wardround.patients.times import DAY, Instant
 
 from .generation import Words, rules
@@ -82,8 +82,7 @@ def _bearing(making: Making, principal: Illness) -> frozenset[str]:
 def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, critical: bool) -> Adherence:
     stream = making.stream("poor", encounter, order.id)
     adverse = drug_profiles()[order.drug].adverse
-    known = {**findings(), **conditions()}
-    told = [one for one in adverse if one.finding in known]
+    told = [one for one in adverse if one.finding in findings() or one.finding in conditions()]
     rule = weighted(stream, [(one, one.weight) for one in rules().adherence])
     state = stream.choice(rule.states)
     concept, reason = rule.concept, stream.choice(rule.words).pair()
@@ -91,10 +90,8 @@ def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, c
         effect = weighted(stream, [(one, one.percent) for one in told])
         concept = effect.finding
         state = "stopped" if stream.below(100) < max(effect.stops, 40) else stream.choice(("reduced", "missed_doses"))
-        name = known[concept].name
-        english = name.en if name.en[:2].isupper() else name.en[0].lower() + name.en[1:]
         words: Words = stream.choice(rules().side_effect_words)
-        reason = words.pair(finding=(english, name.zh or name.en))
+        reason = words.pair(finding=_plainly(concept))
     if state == "never_started" and order.start < at - 120 * DAY:
         state = "stopped"
     since = _since(making, order, state, at, encounter)
@@ -106,6 +103,16 @@ def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, c
         making.new("ad"), order.drug, order.id, encounter, state,  # type: ignore[arg-type] # by the rules' schema
         words_since, reason, concept, charted=stream.chance(1, 5) if critical else stream.chance(1, 2),
     )  # fmt: skip
+
+
+def _plainly(concept: str) -> tuple[str, str]:
+    """Return what a patient calls a complaint: its first lay name, else its name."""
+    profile = finding_profiles().get(concept)
+    if profile is not None and profile.lay is not None and profile.lay.name.en:
+        return profile.lay.name.en[0], profile.lay.name.zh[0]
+    name = (findings().get(concept) or conditions()[concept]).name
+    english = name.en if name.en[:2].isupper() else name.en[0].lower() + name.en[1:]
+    return english, name.zh or name.en
 
 
 def _since(making: Making, order: Prescription, state: str, at: Instant, encounter: str) -> Instant | None:

@@ -14,10 +14,11 @@ from .generation import rules
 from .leaving import take_up
 from .life import Illness, Prescription, Stay
 from .making import MINUTE, Making, at_clock, between
-from .medicating import Desk, monitors, situation
+from .medicating import Desk, monitors
 from .planning import plan_clinic
 from .prescribing import choose
 from .signs import Showing, measured
+from .situating import situation
 from .telling import tell
 from .workup import draw, plain_name
 

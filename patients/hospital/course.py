@@ -14,9 +14,10 @@ from .generation import rules
 from .keeping import finish_courses, line_of
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
-from .medicating import is_a, monitors
+from .medicating import monitors
 from .planning import name_of
 from .signs import Showing, measured
+from .situating import is_a
 from .specimens import of_procedures
 from .stays import Course, to_icu
 from .telling import tell
@@ -136,6 +137,8 @@ def _operate(course: Course, illness: Illness) -> None:
             at = course.icu_from + between(stream, 10, 180) * MINUTE
         if order.hours[1] >= 24 and not 7 * HOUR <= at % DAY <= 19 * HOUR:  # what can wait is not done at night
             at = at_clock(at if at % DAY < 7 * HOUR else at + DAY, between(stream, 8, 14), between(stream, 0, 59))
+        if at > course.leaves - 4 * HOUR and order.percent >= 90 and course.inpatient and not course.dies:
+            course.leaves = at_clock(at + 2 * DAY, 12, 30)  # it is why the patient is here
         if at > course.leaves - 4 * HOUR:
             continue
         _done(course, illness, order, at)

@@ -11,7 +11,7 @@ from wardround.patients.times import DAY, Instant
 from .generation import rules
 from .life import GivenDose, Pair, Prescription
 from .making import HOUR, MINUTE, Making, at_clock
-from .medicating import is_a
+from .situating import is_a
 from .stays import Course
 
 _MOST = 360

@@ -243,6 +243,13 @@ class HeldBefore(_Frozen):
     reason: Words
 
 
+class Explained(_Frozen):
+    """A lab that an illness moves so far that it says nothing of a drug."""
+
+    lab: str
+    conditions: tuple[str, ...]
+
+
 class CalledFor(_Frozen):
     """Drugs that are given only where a vital sign calls for them."""
 
@@ -347,6 +354,15 @@ class Rules(_Frozen):
     handed_over: tuple[str, ...]
     """Drugs of the first days, which end when what goes on takes over."""
     slow: tuple[Slow, ...]
+    never_displace: tuple[str, ...]
+    """Purposes for which no home drug is held: who takes an anticoagulant needs no prophylaxis."""
+    explained: tuple[Explained, ...]
+    cures: dict[str, tuple[str, ...]]
+    """Procedure → signs that are gone once it is done."""
+    use_words: dict[str, Words]
+    """How a drug is used, by route: words that stand before its name."""
+    lab_words: dict[str, Words]
+    """Labs and panels as one tells a patient what is checked."""
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
     as_needed: tuple[AsNeeded, ...]

@@ -6,7 +6,7 @@ from wardround.patients.times import DAY, Instant
 
 from .generation import Ground, rules
 from .making import Making
-from .medicating import is_a
+from .situating import is_a
 
 
 def borne_out(making: Making, finding: str, at: Instant) -> bool | None:

@@ -12,8 +12,9 @@ from wardround.patients.times import DAY, Instant
 from .generation import rules
 from .life import Illness, Prescription
 from .making import HOUR, Making, between
-from .medicating import is_a, is_once, is_slow, situation
+from .medicating import is_once, is_slow
 from .prescribing import choose
+from .situating import is_a, situation
 from .stays import Course
 
 _ANTIBIOTIC = ("antibiotic",)

@@ -13,8 +13,9 @@ from .generation import rules
 from .keeping import fitting
 from .life import Illness, Prescription
 from .making import Making, between
-from .medicating import Desk, Kind, as_before, situation
+from .medicating import Desk, Kind, as_before
 from .prescribing import choose, problems
+from .situating import situation
 from .stays import Course
 from .telling import tell
 

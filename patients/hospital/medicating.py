@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Literal
 
-from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles, lab_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.rng import Stream
@@ -15,82 +14,14 @@ from wardround.patients.times import DAY, Instant, format_instant
 
 from .generation import rules
 from .life import Illness, Pair, Prescription
-from .making import HOUR, MINUTE, Making, between, latest, within
+from .making import HOUR, MINUTE, Making, between, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
+from .situating import is_a, situation
 
 Kind = Literal["home", "inpatient", "discharge"]
 _FADES_H = 24
 """Half-life of a drug's effect after it is stopped, where its profile says none."""
-_RECENT = 400 * DAY
-"""Results older than this do not count in decisions."""
-
-
-def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] = ()) -> Situation:
-    """Return the patient as a prescriber sees them at an instant.
-
-    Args:
-        making: The life.
-        at: When.
-        phase: Where the order is for.
-        without: Ids of orders that do not count among the current drugs.
-    """
-    left_out = set(without)
-    labs = {
-        lab: value for lab, told in making.readings.items() if (value := latest(told, at, _RECENT)) is not None
-    }  # fmt: skip
-    known = making.ill(at)
-    conditions = frozenset(one.condition for one in known)
-    running = [order for order in making.active(at) if order.id not in left_out]
-    if any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in running):
-        conditions |= {"shock"}
-    age = making.age(at)
-    return Situation(
-        age=age,
-        sex=making.person.sex,
-        weight_kg=making.person.weight_kg,
-        crcl=clearance(age, making.person.sex, making.person.weight_kg, labs.get("creatinine")),
-        child_pugh=child_pugh(conditions | making.suspected, labs),
-        pregnant=any(one in conditions for one in rules().pregnancy),
-        conditions=conditions | making.showing | making.suspected,
-        allergies=frozenset(one.substance for one in making.allergies if one.known_at <= at),
-        drugs=tuple(dict.fromkeys(order.drug for order in running)),
-        labs=labs,
-        phase=phase,
-    )
-
-
-def clearance(age: int, sex: str, weight: Decimal, creatinine: Decimal | None) -> Decimal | None:
-    """Return the creatinine clearance (Cockcroft-Gault, actual weight), mL/min; None for children or unknown."""
-    if creatinine is None or creatinine <= 0 or age < 18:
-        return None
-    value = (140 - age) * weight / (72 * creatinine)
-    if sex == "female":
-        value = value * 85 / 100
-    return value.quantize(Decimal(1), ROUND_HALF_UP)
-
-
-def child_pugh(conditions: frozenset[str], labs: dict[str, Decimal]) -> Literal["A", "B", "C"] | None:
-    """Return the class of a sick liver from what is known of it; None where the liver is not known to be sick."""
-    rule = rules()
-    if not any(one in conditions for one in rule.liver):
-        return None
-    points = 0
-    for lab, low, high, rising in (
-        ("bilirubin_total", "2", "3", True),
-        ("albumin", "2.8", "3.5", False),
-        ("inr", "1.7", "2.3", True),
-    ):
-        value = labs.get(lab)
-        if value is None:
-            points += 1
-        elif rising:
-            points += 1 if value < Decimal(low) else 2 if value <= Decimal(high) else 3
-        else:
-            points += 1 if value > Decimal(high) else 2 if value >= Decimal(low) else 3
-    points += 3 if any(one in conditions for one in rule.ascites) else 1
-    points += 2 if any(one in conditions for one in rule.encephalopathy) else 1
-    return "A" if points <= 6 else "B" if points <= 9 else "C"
 
 
 def _stop(
@@ -170,7 +101,7 @@ class Desk:
             choice = choose(able, around, stream, dose_for=line.dose_for, prn=line.prn)
         if choice is not None and before is not None:
             choice = as_before(choice, before, around, line.dose_for)
-        if choice is None and not running and kind != "home":
+        if choice is None and not running and kind != "home" and line.dose_for not in rules().never_displace:
             choice = self._make_room(able, line, phase, at, illness)
         if choice is None:
             return running[0] if running else None
@@ -418,11 +349,6 @@ def is_once(order: Prescription) -> bool:
 
 def _how(order: Prescription) -> tuple[str, str, bool]:
     return order.dose, order.route, order.prn
-
-
-def is_a(drug: str, kinds: Iterable[str]) -> bool:
-    """Tell whether a drug is one of some drugs or classes."""
-    return any(lexicon().is_a(drug, kind) for kind in kinds)
 
 
 def monitors(orders: Iterable[Prescription]) -> list[str]:

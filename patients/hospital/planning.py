@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from wardround.patients.dosing import as_needed, timing
 from wardround.patients.knowledge import conditions, drugs, findings, labs
 from wardround.patients.knowledge.bedside import condition_profiles, panels
+from wardround.patients.knowledge.models import Names
 from wardround.patients.times import DAY, Instant
 
 from .generation import Words, rules
@@ -83,7 +84,7 @@ def drug_changes(
         kind = "new" if old is None else "changed" if (old.dose, old.frequency) != (order.dose, order.frequency) else ""
         if kind:
             yield _item(
-                making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug),
+                making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug), use=_use(order),
                 dose=dose_words(order.dose), frequency=how_often(order),
             )  # fmt: skip
     for order in before:
@@ -131,6 +132,12 @@ def _on_weekday(at: Instant, days: int) -> int:
     return days + (7 - day if day >= 5 else 0)
 
 
+def _use(order: Prescription) -> tuple[str, str]:
+    """Return how one begins a drug, by its route."""
+    words = rules().use_words.get(order.route, rules().use_words["other"])
+    return words.en, words.zh
+
+
 def _item(
     making: Making, kind: str, words: str, key: str, facts: tuple[str, ...], due: Instant | None = None,
     **places: tuple[str, str],
@@ -157,9 +164,13 @@ def drug_name(drug: str) -> tuple[str, str]:
 
 
 def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
-    names = [
-        panels()[one].name if one in panels() else labs()[one].name for one in ids if one in panels() or one in labs()
-    ]
+    known = rules().lab_words
+    named = [(one, panels().get(one) or labs().get(one)) for one in ids]
+    names: list[Words | Names] = []
+    for one, entry in named:
+        words = known.get(one) or (entry.name if entry is not None else None)
+        if words is not None and words not in names:
+            names.append(words)
     return ", ".join(one.en for one in names), "、".join(one.zh or one.en for one in names)
 
 
