@@ -202,7 +202,7 @@ def expected(condition: str) -> Mapping[str, str]:
         if finding.type == "lab" and finding.lab in told:
             found.setdefault(finding.lab, letters.get(finding.side or "", "HL"))
     for effect in profile.effects:
-        if effect.lab in told:
+        if effect.lab in told and profile.system in table("lab_systems").get(effect.lab, profile.system).split():
             middle = sum(effect.band("moderate")) / 2
             found.setdefault(effect.lab, "H" if middle > (effect.mode == "times") else "L")
     return found

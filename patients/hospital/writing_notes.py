@@ -9,6 +9,7 @@ from wardround.patients.times import Instant
 from .phrasing import Teller, table
 from .record import NoteKind, NotePart, Sentence, Slug
 from .writing_assessment import assessment, diagnoses
+from .writing_consult import opinion, takes_drugs
 from .writing_course import disposition, hospital_course, interval
 from .writing_exam import examination, later_examination, review
 from .writing_history import allergies, demographics, family, medications, past_medical, past_surgical, social
@@ -162,7 +163,9 @@ class Composer:
     def _plan(self) -> NotePart | None:
         consult = self.kind == "consult"
         since = self.known.at if consult else self.since
-        said = plan(self.scribe, since=since, narrow=consult, department=self.kind == "ed")
+        said = opinion(self.scribe) if consult else []
+        if not consult or takes_drugs(asked_service(self.known)):
+            said += plan(self.scribe, since=since, narrow=consult, department=self.kind == "ed")
         teller = self.scribe.teller("disposition")
         said += [] if consult else consults(self.scribe, teller)
         if self.kind == "ed":

@@ -13,7 +13,7 @@ from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import Said, moved
 from .writing_results import teller_line
-from .writing_story import opened, presentation
+from .writing_story import opened, presentation, related
 from .writing_view import Known
 from .writing_words import Scribe, service_name
 
@@ -88,6 +88,24 @@ def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sen
     return [teller_line(f"{head}{text}", ids)]
 
 
+def problem_of(known: Known, one: Prescription) -> str | None:
+    """Return the problem that an order is listed under: its own, or the chronic illness behind one that is over."""
+    illness = known.outline.illnesses.get(one.indication or "")
+    if illness is None or any(each.id == illness.id for each in known.problems):
+        return one.indication
+    profiles = condition_profiles()
+    profile = profiles.get(illness.condition)
+    chronic = [each for each in known.problems if each.acuity == "chronic" and each.condition in profiles]
+    for each in chronic:
+        if profile is not None and each.condition in profile.episode_of:
+            return each.id
+    for each in chronic:
+        same = profile is not None and profiles[each.condition].system == profile.system
+        if same and (each.condition, illness.condition) in related():
+            return each.id
+    return one.indication
+
+
 def given_here(known: Known) -> list[Prescription]:
     """Return what was given in the stay so far, ended or not."""
     return known.started(known.begin, known.at)
@@ -155,7 +173,7 @@ def problem(
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
     unused = {one.prescription: one.id for one in known.adherence if one.state in table("resumed")}
-    mine = [one for one in known.active() if one.indication == illness.id]
+    mine = [one for one in known.active() if one.indication == illness.id or problem_of(known, one) == illness.id]
     mine = [one for one in mine if not _supportive(one)]
     visit = known.root.kind == "clinic"
     fresh = [one for one in mine if one.start >= begin and (visit or one.kind == "inpatient")]

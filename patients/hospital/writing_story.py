@@ -78,7 +78,7 @@ def _bearing(known: Known, one: Illness) -> int:
     case = known.principal
     if case is None:
         return 2 if any(owner == one.id for sign in known.signs if sign.present for owner, _ in sign.owners) else 0
-    if (one.condition, case.condition) in _related():
+    if (one.condition, case.condition) in related():
         return 2
     profiles = condition_profiles()
     if one.condition not in profiles or case.condition not in profiles:
@@ -87,7 +87,7 @@ def _bearing(known: Known, one: Illness) -> int:
 
 
 @cache
-def _related() -> frozenset[tuple[str, str]]:
+def related() -> frozenset[tuple[str, str]]:
     """Return the pairs of conditions that bear on each other."""
     told = [(one.one, one.other) for one in relations() if one.kind != "excludes"]
     return frozenset(told + [(other, one) for one, other in told])
