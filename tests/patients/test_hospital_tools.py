@@ -182,6 +182,22 @@ def test_cultures_show_organism_and_susceptibilities(store: ChartStore, visits: 
     assert tested >= 5
 
 
+def test_reports_are_found_by_their_kind_of_imaging(store: ChartStore, visits: list[Visit]) -> None:
+    kinds = {"CT": "CT", "MRI": "MRI", "X-ray": "X-ray", "Echo": "Echo", "US": "Ultrasound"}
+    found = 0
+    for life, stay in visits:
+        context = context_of(store, life, stay, stay.end)
+        for modality, kind in kinds.items():
+            made = {
+                f"{life.patient_id}-{study.id}"
+                for study in life.studies
+                if study.modality == modality and study.known_at <= stay.end
+            }
+            assert made <= {row["id"] for row in rows(context, "DiagnosticReport.search", report_type=kind)}
+            found += len(made)
+    assert found >= 10
+
+
 def test_the_principal_diagnosis_of_a_stay_has_the_first_rank(store: ChartStore, visits: list[Visit]) -> None:
     checked = 0
     for life, stay in visits:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from wardround.agents import check_set
-from wardround.patients import ChartStore, build_hospital, is_hospital_stay, knowledge, parse_instant
+from wardround.patients import ChartStore, Fact, build_hospital, is_hospital_stay, knowledge, parse_instant
 from wardround.patients.hospital.life import Life
 from wardround.patients.hospital.living import make_life
 from wardround.sessions import GenerationResult, SessionSet, check_session, generate
+from wardround.sessions.answers import because
+from wardround.sessions.planner import decide
 from wardround.sessions.record import RecordView, view_record
 from wardround.sessions.scenario import load_scenario
 
@@ -57,6 +60,34 @@ def test_the_patient_of_a_session_is_the_one_of_its_encounter(made: GenerationRe
             if one.drug == session.labels["drug"] and one.encounter == session.encounter
         }
         assert session.labels["adherence"] in states
+
+
+def test_what_is_not_tolerated_is_known_by_its_concept(made: GenerationResult, store: ChartStore) -> None:
+    """The hospital gives reasons as ids ("muscle_pain"), made interviews in words ("muscle pain")."""
+    (session, *_) = made.sessions
+    snapshot = store.chart(session.chart.patient).at(parse_instant(session.anchor))
+    view = view_record(snapshot, session.encounter, SCENARIO.resource_types)
+    pair = next(iter(view.pairs))
+    fine = replace(pair, rule=pair.rule.model_copy(update={"act": "continue"}))
+    drug = pair.order.drug
+    for reason, act in (("muscle_pain", "ease"), ("muscle pain", "ease"), ("dry_cough", "ease"), ("cost", "restart")):
+        fact = Fact(
+            id="a", kind="adherence", concept=drug, drug=drug, state="stopped", reason=reason, source="simulated"
+        )
+        decision = decide(fine, fact, SCENARIO)
+        assert decision is not None and decision.act == act
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("felt_better", " because she felt better"), ("ran_out", " because she ran out of medicine"),
+        ("muscle_pain", " because of muscle pain"), ("afraid_of_drug", " because of fear of the medicine"),
+    ],
+)  # fmt: skip
+def test_reasons_read_as_words(reason: str, words: str) -> None:
+    fact = Fact(id="a", kind="adherence", concept="x", state="stopped", reason=reason, source="simulated")
+    assert because(fact, "she", SCENARIO) == words
 
 
 def test_rounds_take_place_at_the_end_of_hospital_stays(made: GenerationResult, store: ChartStore) -> None:
