@@ -44,6 +44,7 @@ def recognise(course: Course) -> None:
     earlier = [one.at for one, value in counts if value >= _NAMED_BELOW and one.at < first.at]
     severity = _severity(min(value for _, value in low))
     illness = _name(course, max([course.arrival - DAY, *earlier]), known_at, severity)
+    _blame(course, illness)
     found = _look_for_cause(course, known_at)
     place = course.place(known_at)
     told = {(one.finding, one.study) for one in making.signs if one.encounter == place}
@@ -67,6 +68,15 @@ def _name(course: Course, onset: Instant, known_at: Instant, severity: Severity)
     move_body(making, replace(illness, severity="mild"), profile.effects, course.leaves, episode=False)
     course.acute.append(identity)
     return illness
+
+
+def _blame(course: Course, illness: Illness) -> None:
+    """Let low values from its beginning on stand for the illness: they are what its plan follows."""
+    results = course.making.results
+    for place in range(course.first_result, len(results)):
+        one = results[place]
+        if one.lab == _HEMOGLOBIN and one.at >= illness.onset and illness.id not in one.causes:
+            results[place] = replace(one, causes=(*one.causes, illness.id))
 
 
 def _counts(course: Course) -> list[tuple[Result, Decimal]]:

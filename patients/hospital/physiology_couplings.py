@@ -25,6 +25,7 @@ class Pull:
     slope: int
     most: int | None
     relative: bool
+    enlarges: bool
 
 
 def _pull(one: Coupling) -> Pull:
@@ -37,6 +38,7 @@ def _pull(one: Coupling) -> Pull:
         micro(one.slope),
         None if one.most is None else micro(one.most),
         one.relative,
+        one.enlarges,
     )
 
 
@@ -182,6 +184,8 @@ class Moment:
         way = beyond * pull.slope // MICRO
         if pull.most is not None:
             way = max(-pull.most, min(pull.most, way))
+        if pull.enlarges:
+            return self.own(lab) * (MICRO + way) // MICRO
         if pull.relative:
             return max(0, self.calm(lab) + min(0, self.own(lab))) * way // MICRO
         return way

@@ -71,6 +71,8 @@ class Coupling(_Sourced):
     """Greatest pull, without sign."""
     relative: bool = False
     """Whether the pull is a share of the calm value instead of an amount."""
+    enlarges: bool = False
+    """Whether the pull is a share of what shifts of the lab itself do: a drug level with failing kidneys."""
 
 
 class LabProfile(_Sourced):

@@ -271,3 +271,18 @@ def test_nothing_is_reported_of_a_drug_that_is_not_taken() -> None:
     assert one().panel(["digoxin_level"], NOON) == {"digoxin_level": "<0.3"}
     level = one(shift("digoxin_level", "1.1")).panel(["digoxin_level"], NOON + DAY)["digoxin_level"]
     assert Decimal("0.7") < Decimal(level) < Decimal("1.6")
+
+
+def test_a_level_of_what_kidneys_clear_rises_where_they_fail() -> None:
+    dose, failing = shift("vancomycin_level", "15"), shift("creatinine", "1.4", cause="d2")
+    well = Decimal(one(dose).panel(["vancomycin_level"], NOON + DAY)["vancomycin_level"])
+    ill = Decimal(one(dose, failing).panel(["vancomycin_level"], NOON + DAY)["vancomycin_level"])
+    assert Decimal("1.25") * well < ill < Decimal("2.3") * well
+    assert one(failing).panel(["vancomycin_level"], NOON + DAY)["vancomycin_level"] == "<1.5"
+
+
+def test_kidneys_that_hold_back_sodium_concentrate_the_urine() -> None:
+    calm, dry = one(), one(shift("urine_sodium", "-60"))
+    for lab in ("urine_osmolality", "urine_specific_gravity"):
+        before, after = calm.value(lab, NOON + DAY), dry.value(lab, NOON + DAY)
+        assert before is not None and after is not None and after > before
