@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wardround.patients.knowledge.bedside import condition_profiles
 
 from .life import Illness, Study, Treated
@@ -22,9 +24,19 @@ def opinion(scribe: Scribe) -> list[Sentence]:
         return []
     teller = scribe.teller("opinion")
     said = _reviewed(scribe, teller, principal)
-    said += _watched(scribe, teller, principal)
-    said.append(teller.say(f"opinion.{principal.condition}", (principal.id,)))
+    done = _done(scribe, principal)
+    said += _watched(scribe, teller, principal, done)
+    key = f"opinion.{principal.condition}"
+    said.append(teller.say(f"{key}.after" if done else key, (principal.id, *(one.id for one in done))))
     return said
+
+
+def _done(scribe: Scribe, principal: Illness) -> list[Treated]:
+    """Return the last time that what the question turns on was done in this stay: an angiography, an operation."""
+    known = scribe.known
+    watched = table("consult_watched").get(principal.condition)
+    done = [one for one in known.life.treated if one.procedure == watched and known.begin <= one.at <= known.at]
+    return done[-1:]
 
 
 def takes_drugs(service: str) -> bool:
@@ -45,15 +57,12 @@ def _reviewed(scribe: Scribe, teller: Teller, principal: Illness) -> list[Senten
     return said
 
 
-def _watched(scribe: Scribe, teller: Teller, principal: Illness) -> list[Sentence]:
-    """Return whether what the question turns on has been done: an angiography, a drainage, an operation."""
+def _watched(scribe: Scribe, teller: Teller, principal: Illness, done: Sequence[Treated]) -> list[Sentence]:
+    """Return whether what the question turns on has been done."""
     known = scribe.known
     watched = table("consult_watched").get(principal.condition)
     if watched is None:
         return []
-    done: list[Treated] = [
-        one for one in known.life.treated if one.procedure == watched and known.begin <= one.at <= known.at
-    ]
     if done:
         over = (done[-1].end or done[-1].at) <= known.at
         what, went, _ = done_words(teller, done[-1], over=over)

@@ -14,7 +14,7 @@ from .record import Sentence
 from .writing_assessment import expected, measured_better
 from .writing_plan import consulted_service, done_words, stop_reason
 from .writing_story import background, opened, presentation
-from .writing_view import Known, flag, number
+from .writing_view import Known, flag, moment, number
 from .writing_words import Scribe, service_name
 
 _MOST_ORDERS = 5
@@ -263,7 +263,18 @@ def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
     known = scribe.known
     died = known.happened("died")
     if died:
-        return [teller.say("course.died", (died[-1].id, "person"), date=scribe.date(died[-1].at))]
+        at, cause = moment(died[-1].at), known.principal
+        if cause is None:
+            return [teller.say("course.died", (died[-1].id, "person"), date=scribe.date(died[-1].at))]
+        return [
+            teller.say(
+                "course.died.of",
+                (died[-1].id, "person", cause.id),
+                date=scribe.date(died[-1].at),
+                time=f"{at.hour:02d}:{at.minute:02d}",
+                cause=scribe.condition(cause),
+            )
+        ]
     place = disposition(known)
     left = known.happened("discharged")
     if not left or not place:

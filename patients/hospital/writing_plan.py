@@ -11,10 +11,10 @@ from .generation import rules
 from .life import Illness, Prescription, Treated
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
-from .writing_assessment import Said, moved
+from .writing_assessment import Said, expected, moved
 from .writing_results import teller_line
 from .writing_story import opened, presentation, related
-from .writing_view import Known
+from .writing_view import Known, flag
 from .writing_words import Scribe, service_name
 
 _MOST_LABS = 3
@@ -62,6 +62,8 @@ def plan(
             said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
     if narrow:
         return said or [teller.say("plan.none", (known.root.id,))]
+    if known.root.kind == "clinic":
+        said = _over(scribe, teller) + said
     told = {fact for one in said for fact in one.facts}
     said += _unplaced(scribe, teller, begin, told)
     if quiet:
@@ -69,6 +71,24 @@ def plan(
         said.append(teller.say("plan.rest", [one.id for one in quiet], conditions=names))
     said = said or [teller.say("plan.none", (known.root.id,))]
     return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
+
+
+def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    """Return the illness that a visit is about where it is over: told as such, with the value that it had moved."""
+    known = scribe.known
+    principal = known.principal
+    if principal is None or not known.over(principal) or any(one.id == principal.id for one in known.problems):
+        return []
+    latest = known.latest()
+    found = [latest[lab] for lab in expected(principal.condition) if lab in latest and not flag(latest[lab])][:1]
+    value = "".join(f" ({scribe.lab(one)} {scribe.value(one, unit=True)})" for one in found)
+    name = scribe.condition(principal)
+    text = lowered(teller.words("plan.over", value=value))
+    ids = unique([principal.id, *(one.id for one in found)])
+    if scribe.style.problems == "prose":
+        return [teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text)]
+    head = f"# {capital(name)}: " if scribe.style.problems == "hash" else f"{capital(name)}: "
+    return [teller_line(f"{head}{text}", ids)]
 
 
 def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sentence]:
@@ -204,7 +224,8 @@ def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescript
     if not chosen:
         return Said("", ())
     words = scribe.orders(chosen)
-    return Said(lowered(teller.words(key, orders=words, Orders=capital(words))), tuple(one.id for one in chosen))
+    text = teller.words(key, orders=words, Orders=capital(words))
+    return Said(text if text.startswith(words) else lowered(text), tuple(one.id for one in chosen))
 
 
 def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:

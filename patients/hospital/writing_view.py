@@ -189,7 +189,15 @@ class Known:
         if not present:
             there = [one.finding for one in self.signs if one.present]
             kept = [one for one in kept if one.finding not in there and not belied(one.finding, there)]
+            kept = [one for one in kept if self._deniable(one.finding, there)]
         return sorted(kept, key=lambda one: (order[one.relevance], one.onset, one.id))
+
+    def _deniable(self, finding: str, there: Sequence[str]) -> bool:
+        """Whether a note would deny a symptom: none is there that brings it along, nobody so ill is free of it."""
+        if any(one in there for one in table("denied_not_with").get(finding, "").split()):
+            return False
+        ill = self.principal is not None and self.principal.severity == "severe" and self.root.kind != "clinic"
+        return not (ill and finding in table("not_denied_when_severe"))
 
     # -- measurements --------------------------------------------------------------------------------------------------
 

@@ -297,7 +297,8 @@ def _wording(profile: FindingProfile, sign: Sign, register: str, teller: Teller,
         if short and (absent is False or profile.absent) and teller.chance(70):
             return teller.pick(short)
     if absent and profile.absent:
-        return teller.pick(profile.absent)
+        single = tuple(one for one in profile.absent if " or " not in one)
+        return teller.pick(single or profile.absent)
     told = tuple(sign.attributes[name].en for name in ("quality", "region") if name in sign.attributes)
     options = _agreeing(profile.id, told) if told else profile.present
     return teller.pick(options) if profile.type in _RETOLD else options[lot % len(options)]
