@@ -274,7 +274,7 @@ def test_nothing_is_reported_of_a_drug_that_is_not_taken() -> None:
 
 
 def test_a_level_of_what_kidneys_clear_rises_where_they_fail() -> None:
-    dose, failing = shift("vancomycin_level", "15"), shift("creatinine", "1.4", cause="d2")
+    dose, failing = shift("vancomycin_level", "15"), shift("creatinine", "1.4")
     well = Decimal(one(dose).panel(["vancomycin_level"], NOON + DAY)["vancomycin_level"])
     ill = Decimal(one(dose, failing).panel(["vancomycin_level"], NOON + DAY)["vancomycin_level"])
     assert Decimal("1.25") * well < ill < Decimal("2.3") * well
