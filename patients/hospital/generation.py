@@ -375,8 +375,8 @@ class Rules(_Frozen):
     """Procedures that go on for hours: the fewest and the most."""
     hopeful: tuple[str, ...]
     """Procedures of which no good outcome is told where the patient dies."""
-    bacteremia_days: int
-    """Least days of antibiotics, in all, where blood grew something."""
+    antibiotic_days: dict[Literal["least", "blood"], int]
+    """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
     one_lot: tuple[str, ...]
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     icu_only: tuple[str, ...]

@@ -171,6 +171,7 @@ def unready(course: Course) -> bool:
             values += [one.value for one in making.readings.get(rule.lab, ()) if since <= one.known_at <= at]
             values.append(making.body.value(rule.lab, since + 6 * HOUR))
         off = any(one is not None and not rule.fits(one) for one in values)
-        if off and mine & set(making.body.causes(rule.lab, at)):
+        blamed = {*making.body.causes(rule.lab, at), *making.body.causes(rule.lab, at - rule.hours * HOUR * 3 // 4)}
+        if off and mine & blamed:
             return True
     return False

@@ -25,22 +25,36 @@ _FADES_H = 24
 
 
 def _stop(
-    making: Making, illness: Illness, line: Treatment, choice: Choice, kind: Kind, at: Instant,
-    given: Sequence[Prescription], stream: Stream,
-) -> Instant | None:  # fmt: skip
-    """Return when an order ends: its course, less what was given in hospital; None: it goes on."""
+    making: Making, illness: Illness, line: Treatment, choice: Choice, kind: Kind, at: Instant, stream: Stream
+) -> Instant | None:
+    """Return when an order ends: its course, less what was given before; None: it goes on."""
     if line.days is not None:
         if kind == "inpatient" and is_a(choice.drug, rules().handed_over):
             return None  # it ends when what goes on takes over
         course = DAY * between(stream, *line.days)
-        if is_a(choice.drug, ("antibiotic",)) and _in_blood(making, illness.id, at):
-            course = max(course, rules().bacteremia_days * DAY)
-        had = at - min((order.start for order in given if order.indication == illness.id), default=at)
-        return at + max(2 * DAY, course - had // DAY * DAY)
+        antibiotic = is_a(choice.drug, ("antibiotic",))
+        if antibiotic and illness.acuity != "chronic":
+            course = max(
+                course, rules().antibiotic_days["blood" if _in_blood(making, illness.id, at) else "least"] * DAY
+            )
+        if kind == "inpatient":
+            return at + (DAY * between(stream, *line.days) if not antibiotic else course)
+        return at + course - _given(making, illness, line, antibiotic, at) // DAY * DAY
     short = is_a(choice.drug, rules().short_drugs) and choice.drug not in rules().never_short
     if kind != "inpatient" and illness.acuity == "acute" and short:
         return at + DAY * between(stream, *rules().short_days)
     return None
+
+
+def _given(making: Making, illness: Illness, line: Treatment, antibiotic: bool, at: Instant) -> Instant:
+    """Return for how long an illness was treated by a line, or with antibiotics, when a patient goes home."""
+    mine = [
+        one.start
+        for one in making.orders.values()
+        if one.indication == illness.id and one.start < at and one.kind == "inpatient"
+        and (is_a(one.drug, ("antibiotic",)) if antibiotic else one.line == line.id)
+    ]  # fmt: skip
+    return at - min(mine) if mine else 0
 
 
 def _in_blood(making: Making, illness: str, at: Instant) -> bool:
@@ -91,6 +105,25 @@ class Desk:
         running = [order for order in making.active(at) if order.drug in able]
         if running and self._serves(running[0], line, phase, kind, at):
             return running[0]
+        choice = self._chosen(illness, line, phase, at, kind, able, running, given)
+        if choice is None:
+            return running[0] if running else None
+        if running and (choice.dose, choice.route, choice.prn) == _how(running[0]):
+            return running[0]
+        stop = _stop(making, illness, line, choice, kind, at, making.stream("course", illness.id, line.id, at))
+        if stop is not None and stop < at + DAY and kind != "inpatient":
+            return None  # the course is full
+        for order in running:
+            self._give_way(order, at, kind)
+        return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
+                          continues=running[0].id if running else None)  # fmt: skip
+
+    def _chosen(
+        self, illness: Illness, line: Treatment, phase: Phase, at: Instant, kind: Kind, able: Sequence[str],
+        running: Sequence[Prescription], given: Sequence[Prescription],
+    ) -> Choice | None:  # fmt: skip
+        """Choose what serves a line: what runs in another way, what was given before, else the first that is safe."""
+        making = self._making
         replaced = tuple(order.id for order in running)
         stream = making.stream("choice", illness.id, line.id, at)
         around = situation(making, at, phase, replaced)
@@ -103,15 +136,7 @@ class Desk:
             choice = as_before(choice, before, around, line.dose_for)
         if choice is None and not running and kind != "home" and line.dose_for not in rules().never_displace:
             choice = self._make_room(able, line, phase, at, illness)
-        if choice is None:
-            return running[0] if running else None
-        if running and (choice.dose, choice.route, choice.prn) == _how(running[0]):
-            return running[0]
-        for order in running:
-            self._give_way(order, at, kind)
-        stop = _stop(making, illness, line, choice, kind, at, given, stream)
-        return self.write(choice, at, kind, encounter, illness.id, stop=stop, line=line.id,
-                          continues=replaced[0] if replaced else None)  # fmt: skip
+        return choice
 
     def _earlier(self, illness: Illness, able: Sequence[str], at: Instant) -> str | None:
         """Return the drug of some that was last given for an acute illness: what was begun goes on."""

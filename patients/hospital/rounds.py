@@ -206,7 +206,7 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
         illness = course.illness(grown.illness)
         if not course.dies and not last_course(course, at, course.profile(grown.illness).treatments, illness):
             first = min((one.start for one in making.orders.values() if one.indication == illness.id), default=at)
-            course.leaves = max(course.leaves, at_clock(first + rules().bacteremia_days * DAY, 13, 30))
+            course.leaves = max(course.leaves, at_clock(first + rules().antibiotic_days["blood"] * DAY, 13, 30))
         for line in lines:
             drugs = [drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()]
             running = [

@@ -29,6 +29,7 @@ def _module(path: Path) -> ModuleType:
 
 
 incoherences = _module(Path(__file__).with_name("hospital_coherence.py")).incoherences
+faults = _module(Path(__file__).with_name("hospital_clinical.py")).faults
 PATIENTS = 40
 SEED = 7
 
@@ -45,6 +46,10 @@ def whole(life: Life) -> list[Stay]:
 @pytest.mark.parametrize("index", range(PATIENTS))
 def test_a_life_hangs_together(index: int) -> None:
     assert incoherences(lives()[index]) == []
+
+
+def test_patients_are_treated_as_they_should_be() -> None:
+    assert [fault for life in lives() for fault in faults(life)] == []
 
 
 def test_the_same_seed_and_index_give_the_same_life_in_another_process() -> None:

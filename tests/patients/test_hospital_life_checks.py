@@ -110,7 +110,10 @@ def _misnamed(life: Life) -> Life:
 
 
 def _late_dose(life: Life) -> Life:
-    return replace(life, doses=(replace(life.doses[0], at=parse_instant("2035-01-01")), *life.doses[1:]))
+    over = {one.id for one in life.prescriptions if one.stop is not None}
+    late = next(one for one in life.doses if one.prescription in over)
+    rest = [one for one in life.doses if one is not late]
+    return replace(life, doses=(replace(late, at=parse_instant("2035-01-01")), *rest))
 
 
 def _disordered(life: Life) -> Life:

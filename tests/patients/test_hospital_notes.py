@@ -265,15 +265,14 @@ def test_headers_are_those_that_the_reader_of_notes_knows(written: list[tuple[Li
 
 
 def test_the_dead_are_not_sent_home(written: list[tuple[Life, Record]]) -> None:
-    seen = 0
-    for life, record in written:
-        if life.person.died is None:
-            continue
+    dead = [record for life, record in written if life.person.died is not None]
+    if not dead:
+        died = (life for index in range(400) if (life := make_life(2026, index)).person.died is not None)
+        dead = [write_record(next(died))]
+    for record in dead:
         last = record.notes[-1]
-        seen += 1
         assert last.kind == "discharge"
         assert not {"discharge-instructions", "followup", "discharge-medications"} & {part.slug for part in last.parts}
-    assert seen
 
 
 @pytest.mark.external
