@@ -10,11 +10,11 @@ from typing import NamedTuple
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 
 from .life import Illness, Result
-from .phrasing import Teller, capital, lowered, table, unique
+from .phrasing import Teller, capital, table, unique
 from .record import Sentence
 from .writing_history import numbered
 from .writing_results import shown, teller_line
-from .writing_story import background, opened, presentation
+from .writing_story import background, opened, presentation, reason_of
 from .writing_view import Known, flag, number
 from .writing_words import Scribe
 
@@ -49,7 +49,7 @@ def assessment(scribe: Scribe, *, day: int | None = None, visit: bool = False) -
     elif visit:
         history, past = background(scribe, teller, 3)
         facts = ("person", known.root.id, *past)
-        reason = lowered(known.root.reason)
+        reason = reason_of(known)
         said = [teller.say("assess.visit", facts, history=opened(history), reason=reason)]
     else:
         said = [_summary(scribe, teller, principal)]

@@ -65,6 +65,8 @@ def plan(
     if known.root.kind == "clinic":
         said = _over(scribe, teller) + said
     told = {fact for one in said for fact in one.facts}
+    said += _after_old(scribe, teller, told)
+    told = {fact for one in said for fact in one.facts}
     said += _unplaced(scribe, teller, begin, told)
     if quiet:
         names = scribe.conditions(quiet)
@@ -84,7 +86,10 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     value = "".join(f" ({scribe.lab(one)} {scribe.value(one, unit=True)})" for one in found)
     name = scribe.condition(principal)
     text = lowered(teller.words("plan.over", value=value))
-    ids = unique([principal.id, *(one.id for one in found)])
+    mine = [one for one in known.active("home", "discharge") if one.indication == principal.id]
+    kept = _orders(scribe, teller, "plan.home", [one for one in mine if not _supportive(one)])
+    text = f"{text}; {kept.text}" if kept.text else text
+    ids = unique([principal.id, *(one.id for one in found), *kept.facts])
     if scribe.style.problems == "prose":
         return [teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text)]
     head = f"# {capital(name)}: " if scribe.style.problems == "hash" else f"{capital(name)}: "
@@ -159,6 +164,33 @@ def _unplaced(scribe: Scribe, teller: Teller, begin: Instant, told: Collection[s
         if orders:
             words = scribe.orders(orders)
             said.append(teller.say(key, [one.id for one in orders], orders=words, Orders=capital(words)))
+    return said
+
+
+def _after_old(scribe: Scribe, teller: Teller, told: Collection[str]) -> list[Sentence]:
+    """Return what goes on for illnesses that are over, under their names: the drugs after a stroke or a clot."""
+    known = scribe.known
+    by_illness: dict[str, list[Prescription]] = {}
+    for one in known.active("home", "discharge"):
+        illness = known.outline.illnesses.get(one.indication or "")
+        if illness is not None and illness.known_at <= known.at and known.over(illness) and not _supportive(one):
+            by_illness.setdefault(illness.id, []).append(one)
+    said = []
+    for name, orders in by_illness.items():
+        kept = [one for one in orders if one.id not in told][:_MOST_ORDERS]
+        if not kept:
+            continue
+        illness = known.outline.illnesses[name]
+        title = f"history of {scribe.condition(illness)}"
+        action = _orders(scribe, teller, "plan.home", kept)
+        ids = (illness.id, *action.facts)
+        if scribe.style.problems == "prose":
+            said.append(
+                teller.say("course.chronic", ids, condition=title, Condition=capital(title), action=action.text)
+            )
+        else:
+            mark = "# " if scribe.style.problems == "hash" else ""
+            said.append(teller_line(f"{mark}{capital(title)}: {action.text}", ids))
     return said
 
 

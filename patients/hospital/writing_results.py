@@ -21,6 +21,8 @@ _MOST_GROUPS = 9
 _MOST_NORMAL = 6
 _FEVER = 38
 _DRUGS = 4
+_NOTABLE = 8
+"""Percent out of range from which a value is worth a word."""
 
 
 @cache
@@ -216,7 +218,8 @@ def notable(scribe: Scribe, found: Mapping[str, Result], most: int) -> tuple[str
     """Return the most abnormal results in words: "white count 14.2 (H) and creatinine 1.9 mg/dL (H)"."""
     told = table("told_labs")
     ranked = sorted(
-        (one for one in found.values() if flag(one) and one.lab in told), key=lambda one: (-_away(one), one.lab)
+        (one for one in found.values() if flag(one) and one.lab in told and _away(one) >= _NOTABLE),
+        key=lambda one: (-_away(one), one.lab),
     )[:most]
     words = [f"{scribe.lab(one)} {scribe.value(one, unit=scribe.style.register == 'full')}" for one in ranked]
     return scribe.join(words), tuple(one.id for one in ranked)

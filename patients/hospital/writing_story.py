@@ -41,14 +41,28 @@ def presentation(scribe: Scribe, teller: Teller) -> tuple[str, str, tuple[str, .
     known = scribe.known
     sign = complaint_sign(known)
     if sign is None:
-        return lowered(known.root.reason), span(known.begin - DAY, known.begin), (known.root.id,)
+        return reason_of(known), span(known.begin - DAY, known.begin), (known.root.id,)
     return scribe.finding(sign, teller), span(sign.onset, known.begin), (sign.id,)
+
+
+def reason_of(known: Known) -> str:
+    """Return why the patient came, within a sentence, proper names with their capital."""
+    return _named(lowered(known.root.reason))
+
+
+@cache
+def _named(text: str) -> str:
+    names = {name.lower(): name for name in table("proper") if len(name) > 1}
+    return " ".join(
+        names[bare] + word[len(bare) :] if (bare := word.removesuffix("'s")) in names else word
+        for word in text.split(" ")
+    )
 
 
 def chief_complaint(scribe: Scribe) -> list[Sentence]:
     """Return the chief complaint."""
     teller = scribe.teller("chief-complaint")
-    reason = lowered(scribe.known.root.reason)
+    reason = reason_of(scribe.known)
     if scribe.known.root.kind == "clinic" or complaint_sign(scribe.known) is None:
         return [teller.line("cc.line.visit", (scribe.known.root.id,), reason=reason)]
     complaint, duration, facts = presentation(scribe, teller)
@@ -281,7 +295,7 @@ def visit(scribe: Scribe) -> list[Sentence]:
             "hpi.opener.visit",
             ("person", known.root.id, *past),
             history=opened(history),
-            reason=lowered(known.root.reason),
+            reason=reason_of(known),
         )
     ]
     if scribe.informant is not None:
