@@ -16,6 +16,7 @@ import orjson
 
 import wardround
 from benchmarks.charts import ANCHOR, builder_of, chart_of
+from benchmarks.hospital import hospital_rows
 from benchmarks.notes import keyword_rows
 from benchmarks.record import record_rows
 from benchmarks.timing import Row, beside, once_us
@@ -199,6 +200,7 @@ def main() -> int:
         *episode_rows(),
         *cold_rows(),
         *keyword_rows(),
+        *hospital_rows(),
         *throughput_rows(),
     ]
     for row in rows:
