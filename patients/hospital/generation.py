@@ -250,6 +250,17 @@ class Explained(_Frozen):
     conditions: tuple[str, ...]
 
 
+class Watched(_Frozen):
+    """What is measured so many hours after each round while a drug runs."""
+
+    drugs: tuple[str, ...]
+    route: str | None = None
+    continuous: bool | None = None
+    """Only an infusion, or only what is none; None: either."""
+    labs: tuple[str, ...]
+    hours: tuple[int, ...]
+
+
 class CalledFor(_Frozen):
     """Drugs that are given only where a vital sign calls for them."""
 
@@ -354,6 +365,7 @@ class Rules(_Frozen):
     handed_over: tuple[str, ...]
     """Drugs of the first days, which end when what goes on takes over."""
     slow: tuple[Slow, ...]
+    watched: tuple[Watched, ...]
     never_displace: tuple[str, ...]
     """Purposes for which no home drug is held: who takes an anticoagulant needs no prophylaxis."""
     explained: tuple[Explained, ...]

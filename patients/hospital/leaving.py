@@ -70,8 +70,7 @@ def _what_stays(course: Course, at: Instant) -> None:
             if later is not None:  # it would have come anyway
                 making.change(later, onset=illness.onset, known_at=at, cause=illness.id)
             else:
-                fall_ill(making, other.id, onset=illness.onset, known_at=at, problem_list=True, cause=illness.id,
-                         encounter=course.ward)  # fmt: skip
+                fall_ill(making, other.id, onset=illness.onset, known_at=at, problem_list=True, cause=illness.id)
 
 
 def _resume(course: Course, at: Instant) -> None:

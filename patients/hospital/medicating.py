@@ -33,13 +33,14 @@ def _stop(
             return None  # it ends when what goes on takes over
         course = DAY * between(stream, *line.days)
         antibiotic = is_a(choice.drug, ("antibiotic",))
-        if antibiotic and illness.acuity != "chronic":
-            course = max(
-                course, rules().antibiotic_days["blood" if _in_blood(making, illness.id, at) else "least"] * DAY
-            )
+        infected = antibiotic and illness.acuity != "chronic"
+        blood = infected and _in_blood(making, illness.id, at)
         if kind == "inpatient":
-            return at + (DAY * between(stream, *line.days) if not antibiotic else course)
-        return at + course - _given(making, illness, line, antibiotic, at) // DAY * DAY
+            return at + (max(course, rules().antibiotic_days["blood"] * DAY) if blood else course)
+        had = _given(making, illness, line, antibiotic, at)
+        if infected and had >= DAY:
+            course = max(course, rules().antibiotic_days["blood" if blood else "least"] * DAY)
+        return at + course - had // DAY * DAY
     short = is_a(choice.drug, rules().short_drugs) and choice.drug not in rules().never_short
     if kind != "inpatient" and illness.acuity == "acute" and short:
         return at + DAY * between(stream, *rules().short_days)

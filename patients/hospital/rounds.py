@@ -19,6 +19,7 @@ from .prescribing import choose
 from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
+from .watching import watch
 from .workup import draw
 
 _MOST_VITALS = 60
@@ -32,7 +33,7 @@ def days(course: Course) -> None:
     making = course.making
     course.next_vitals = course.admitted + 3 * HOUR
     _closely(course)
-    _sugar(course, course.admitted + 40 * MINUTE)
+    watch(course, course.admitted + 40 * MINUTE)
     morning = at_clock(course.admitted + DAY, 5, 30)
     _until(course, min(morning, course.leaves))
     number = stayed = 0
@@ -117,7 +118,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     _stop_what_is_done(course, at)
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
-    _sugar(course, at)
+    watch(course, at)
     if number == 1:
         _complicate(course, at)
     for one, turn in course.turns.items():
@@ -153,27 +154,6 @@ def _cured(course: Course, illness: str, at: Instant) -> set[str]:
     """Return signs that a procedure of the stay has put right."""
     done = [one for one in course.making.treated if one.illness == illness and one.at < at]
     return {sign for one in done for sign in rules().cures.get(one.procedure, ())}
-
-
-def _sugar(course: Course, at: Instant) -> None:
-    """Measure blood sugar before meals and at bedtime where insulin runs; on a drip every two hours, with potassium."""
-    making = course.making
-    insulins = [one for one in making.active(at) if is_a(one.drug, ("insulin",))]
-    if not insulins:
-        return
-    drip = next((one for one in insulins if one.frequency.casefold() in rules().continuous), None)
-    if drip is not None:
-        end = min(drip.stop or at + DAY, at + DAY, course.leaves)
-        hour = at + 2 * HOUR
-        while hour < end:
-            late = (hour - at) // HOUR % 4 == 0
-            draw_labs(course, ["glucose", "potassium"] if late else ["glucose"], hour)
-            hour += 2 * HOUR
-        return
-    for clock in ((11, 30), (17, 30), (21, 0)):
-        then = at_clock(at, *clock)
-        if at < then < course.leaves - HOUR:
-            draw_labs(course, ["glucose"], then)
 
 
 def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:

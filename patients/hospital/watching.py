@@ -1,0 +1,31 @@
+"""What is measured because a drug runs: sugar on insulin, clotting on a heparin drip, weight on a diuretic."""
+
+from __future__ import annotations
+
+from wardround.patients.times import DAY, Instant
+
+from .course import draw_labs
+from .generation import rules
+from .making import HOUR, MINUTE, between
+from .situating import is_a
+from .stays import Course
+
+
+def watch(course: Course, at: Instant) -> None:
+    """Measure in the day that begins what the running drugs ask for, until they end or the patient leaves."""
+    making = course.making
+    for number, rule in enumerate(rules().watched):
+        running = [
+            one
+            for one in making.active(at)
+            if is_a(one.drug, rule.drugs)
+            and rule.route in (None, one.route)
+            and rule.continuous in (None, one.frequency.casefold() in rules().continuous)
+        ]
+        if not running:
+            continue
+        end = min(at + DAY, course.leaves - HOUR, max(one.stop or at + DAY for one in running))
+        for hour in rule.hours:
+            then = at + hour * HOUR + between(making.stream("watched", course.ward, number, at, hour), 0, 25) * MINUTE
+            if then < end:
+                draw_labs(course, list(rule.labs), then)
