@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from wardround.patients.knowledge import lexicon
@@ -127,7 +127,7 @@ def _others(finding: str, name: str, own: Pair) -> tuple[frozenset[str], tuple[s
     return english, tuple(one for one in options.zh if one != own.zh and one not in own.zh and len(one) > 1)
 
 
-@cache
+@lru_cache(maxsize=1 << 11)
 def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower())) - {"with", "that", "when", "from", "have", "this", "into", "like"}
 
@@ -169,7 +169,7 @@ def _whole() -> dict[tuple[str, str], tuple[Pair, ...]]:
     }
 
 
-@cache
+@lru_cache(maxsize=1 << 11)
 def names_medicine(words: str) -> bool:
     """Tell whether words name a medicine or a kind of medicine."""
     return bool(lexicon().scan(words, kinds=("drug", "drug_class")))
