@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from wardround.patients.knowledge.bedside import couplings
 from wardround.patients.knowledge.bedside_models import Coupling
@@ -113,7 +113,7 @@ class Traits:
         return known
 
 
-@cache
+@lru_cache(maxsize=1 << 12)
 def _date(days: int) -> tuple[int, int, int]:
     """Return the civil date so many days after 1970-01-01 (Howard Hinnant's algorithm)."""
     era, rest = divmod(days + 719_468, 146_097)

@@ -135,7 +135,7 @@ def _shared(allergen: str) -> frozenset[str]:
     return frozenset(profile.allergy_groups) if profile else frozenset()
 
 
-@cache
+@lru_cache(maxsize=1 << 13)
 def _interaction(one: str, other: str) -> Interaction | None:
     """Return the gravest interaction of two drugs; None for none and for a drug with itself."""
     if one == other:

@@ -322,7 +322,7 @@ def _stems(finding: str, which: str) -> tuple[frozenset[str], ...]:
     return tuple(stems for stems in found if stems)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def number(text: str) -> Decimal | None:
     """Return the number of a reported value; "<0.01" and ">300" are read at their bound, words are None."""
     bare = text.lstrip("<>").strip()
@@ -334,7 +334,7 @@ def flag(result: Result) -> str:
     return _flag(result.text, result.low, result.high)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _flag(text: str, low: str | None, high: str | None) -> str:
     value = number(text)
     if value is None:
