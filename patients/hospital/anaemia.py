@@ -9,7 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, finding_pro
 from wardround.patients.knowledge.graph_models import Severity
 from wardround.patients.times import DAY, Instant
 
-from .diagnosing import code_of, move_body
+from .diagnosing import code_of, fits, move_body
 from .life import Illness, Result
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .planning import name_of
@@ -39,7 +39,7 @@ def recognise(course: Course) -> None:
         return
     first = low[0][0]
     known_at = first.known_at + between(making.stream("anaemia", course.ward), 30, 90) * MINUTE
-    if known_at > course.leaves - 2 * HOUR or _explained(making, first.at):
+    if known_at > course.leaves - 2 * HOUR or _explained(making, known_at):
         return
     earlier = [one.at for one, value in counts if value >= _NAMED_BELOW and one.at < first.at]
     severity = _severity(min(value for _, value in low))
@@ -94,7 +94,10 @@ def _explained(making: Making, at: Instant) -> bool:
     """Tell whether something that the patient has takes that much from the haemoglobin, or is an anaemia itself."""
     if any(one.condition == _ANEMIA for one in making.illnesses.values()):
         return True
-    for illness in making.suffering(at):
+    there = making.suffering(at)
+    if not fits(making, condition_profiles()[_ANEMIA], at, [one.condition for one in there]):
+        return True
+    for illness in there:
         for effect in condition_profiles()[illness.condition].effects:
             low, _ = effect.band(illness.severity)
             chronic_kidneys = illness.condition in ("chronic_kidney_disease", "end_stage_renal_disease")
