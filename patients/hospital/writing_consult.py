@@ -27,7 +27,8 @@ def opinion(scribe: Scribe) -> list[Sentence]:
     done = _done(scribe, principal)
     said += _watched(scribe, teller, principal, done)
     key = f"opinion.{principal.condition}"
-    said.append(teller.say(f"{key}.after" if done else key, (principal.id, *(one.id for one in done))))
+    seen = any(one.study == table("consult_watched").get(principal.condition) for one in scribe.known.studies)
+    said.append(teller.say(f"{key}.after" if done or seen else key, (principal.id, *(one.id for one in done))))
     return said
 
 

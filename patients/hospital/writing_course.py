@@ -13,7 +13,7 @@ from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import expected, measured_better
 from .writing_plan import consulted_service, done_words, stop_reason
-from .writing_story import background, opened, presentation
+from .writing_story import background, long_known, opened, presentation
 from .writing_view import Known, flag, moment, number
 from .writing_words import Scribe, service_name
 
@@ -36,7 +36,7 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     if pain and teller.chance(20):
         said.append(teller.say("vitals.pain", (pain[-1].id,), pain=pain[-1].text))
     if teller.chance(35):
-        came = known.findings("symptom", present=True)[:3]
+        came = [one for one in known.findings("symptom", present=True) if not long_known(known, one)][:3]
         if came:
             words = scribe.join([scribe.finding(one, teller) for one in came])
             said.append(teller.say("interval.came", [one.id for one in came], symptoms=words))

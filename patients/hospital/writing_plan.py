@@ -14,12 +14,14 @@ from .record import Sentence
 from .writing_assessment import Said, expected, moved
 from .writing_results import teller_line
 from .writing_story import opened, presentation, related
-from .writing_view import Known, flag
+from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
 
 _MOST_LABS = 3
 _MOST_PROBLEMS = 9
 _MOST_ORDERS = 5
+_TRANSFUSION = 8
+"""Hemoglobin in g/dL below which a note speaks of transfusion."""
 
 
 def plan(
@@ -48,6 +50,7 @@ def plan(
         said += open_question
     for illness in loose:
         actions = problem(scribe, teller, illness, begin, department=department)
+        actions = actions or _followed(scribe, teller, illness)
         if not actions and not known.new(illness) and illness.id != known.root.principal:
             quiet.append(illness)
             continue
@@ -249,6 +252,18 @@ def problem(
         text = teller.words("plan.labs", labs=names, Labs=capital(names))
         said.append(Said(lowered(text), tuple(one.id for one in watched)))
     return [one for one in said if one.text]
+
+
+def _followed(scribe: Scribe, teller: Teller, illness: Illness) -> list[Said]:
+    """Return the value by which a chronic illness is followed, where nothing else is done and it is out of range."""
+    lab = table("followed").get(illness.condition)
+    result = scribe.known.latest().get(lab) if lab is not None else None
+    if result is None or not flag(result):
+        return []
+    low = lab == "hemoglobin" and (number(result.text) or 0) < _TRANSFUSION
+    value = f"{scribe.lab(result)} {scribe.value(result, unit=True)}"
+    text = teller.words("plan.value.low" if low else "plan.value", value=value)
+    return [Said(text if text.startswith(value) else lowered(text), (result.id,))]
 
 
 def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescription]) -> Said:

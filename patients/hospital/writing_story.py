@@ -179,7 +179,7 @@ def _steady(sign: Sign) -> bool:
     return pair is not None and any(word in table("steady_words") for word in pair.en.lower().replace(",", " ").split())
 
 
-def _long_known(known: Known, one: Sign) -> bool:
+def long_known(known: Known, one: Sign) -> bool:
     """Whether a symptom is old: it began long ago, or only chronic illnesses known before show it."""
     owners = [known.outline.illnesses.get(owner) for owner, _ in one.owners]
     past = {illness.id for illness in known.past if illness.acuity == "chronic"}
@@ -192,7 +192,7 @@ def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]
     told: list[Sentence] = []
     symptoms = [one for one in known.findings("symptom", present=True) if main is None or one.finding != main.finding]
     symptoms = [one for one in symptoms if one.relevance != "distractor" or len(symptoms) < _MOST_ALSO][:_MOST_ALSO]
-    old = [one for one in symptoms if known.root.kind != "clinic" and _long_known(known, one)]
+    old = [one for one in symptoms if known.root.kind != "clinic" and long_known(known, one)]
     for group in _grouped(teller, [one for one in symptoms if one not in old]):
         words = [scribe.finding(one, teller) for one in group]
         told.append(teller.say("hpi.also", [one.id for one in group], symptoms=scribe.join(words)))

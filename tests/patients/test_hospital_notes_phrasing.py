@@ -26,6 +26,7 @@ from wardround.patients.hospital.phrasing import (
     table,
     tidy,
 )
+from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.rng import Stream
 
 
@@ -101,6 +102,19 @@ def test_every_wording_of_the_book_is_well_formed() -> None:
                 ):
                     faults.append(f"{key}: {text}")
     assert faults == []
+
+
+def test_every_condition_has_its_words_for_patients_and_its_weight() -> None:
+    for name in ("condition_lay", "condition_lay_zh", "condition_weight"):
+        assert set(table(name)) == set(condition_profiles()), name
+    assert all(1 <= int(one) <= 10 for one in table("condition_weight").values())
+    assert not [one for one in table("condition_lay_zh").values() if re.search("[a-z]", one)]
+
+
+def test_every_service_that_is_asked_has_an_answer() -> None:
+    asked = {name for name, one in condition_profiles().items() if one.workup.consult is not None}
+    assert {f"opinion.{name}" for name in asked} <= set(book())
+    assert {f"opinion.{name}.after" for name in table("consult_watched")} <= set(book())
 
 
 def test_the_data_files_are_a_phrase_a_line() -> None:
