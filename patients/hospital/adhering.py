@@ -13,6 +13,9 @@ from .life import Adherence, Illness, Pair, Prescription
 from .making import Making, between, weighted
 from .medicating import Desk
 
+_REFUSES = frozenset({"felt_better", "afraid_of_drug"})
+"""Why one does not take what others hand out."""
+_IF_GIVEN = frozenset({"somebody else sets up the pills"})
 _GONE = frozenset({"stopped", "never_started"})
 
 
@@ -83,9 +86,11 @@ def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, c
     stream = making.stream("poor", encounter, order.id)
     adverse = drug_profiles()[order.drug].adverse
     told = [one for one in adverse if one.finding in findings() or one.finding in conditions()]
-    rule = weighted(stream, [(one, one.weight) for one in rules().adherence])
+    given = _given_by_others(making, at)
+    rule = weighted(stream, [(one, one.weight) for one in rules().adherence if not given or one.concept in _REFUSES])
     state = stream.choice(rule.states)
-    concept, reason = rule.concept, stream.choice(rule.words).pair()
+    said = [one for one in rule.words if given or one.en not in _IF_GIVEN]
+    concept, reason = rule.concept, stream.choice(said).pair()
     if told and stream.below(100) < rules().adherence_percent["side_effect"]:
         effect = weighted(stream, [(one, one.percent) for one in told])
         concept = effect.finding
@@ -113,6 +118,11 @@ def _plainly(concept: str) -> tuple[str, str]:
     name = (findings().get(concept) or conditions()[concept]).name
     english = name.en if name.en[:2].isupper() else name.en[0].lower() + name.en[1:]
     return english, name.zh or name.en
+
+
+def _given_by_others(making: Making, at: Instant) -> bool:
+    """Tell whether nurses of a care home or the family give the drugs: none is forgotten or runs out."""
+    return making.person.living == "facility" or any(one.condition in rules().cannot_tell for one in making.ill(at))
 
 
 def _since(making: Making, order: Prescription, state: str, at: Instant, encounter: str) -> Instant | None:

@@ -32,6 +32,17 @@ _CARE: tuple[Literal["independent", "some_help", "dependent"], ...] = (
 )
 
 
+_ANSWERS = 16
+"""From this age on a patient answers without a parent."""
+_GROWN_CHILDREN = 45
+"""From this age on a patient may have children old enough to speak for them; before, the parents do."""
+
+
+_ON_FOOT = frozenset({"wandering"})
+"""Findings of who walks, be it with a walker; so does who lives alone."""
+_WALKS = _WALKING.index("wheelchair") - 1
+
+
 def _points(making: Making, at: Instant) -> int:
     """Return how frail the patient is: a place in the lists above."""
     age = making.age(at)
@@ -41,7 +52,8 @@ def _points(making: Making, at: Instant) -> int:
     points += making.stream("frail").below(2) if age >= 65 else 0
     if making.person.living == "facility":
         points = max(points, 3)
-    return min(points, len(_WALKING) - 1)
+    on_foot = making.person.living == "alone" or any(one.finding in _ON_FOOT and one.present for one in making.signs)
+    return min(points, _WALKS if on_foot else len(_WALKING) - 1)
 
 
 def keeps_still(making: Making, at: Instant) -> bool:
@@ -84,12 +96,17 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
 def speaker(making: Making, end: Instant) -> str:
     """Return who speaks for the patient where the patient cannot: children, delirium, dementia; else "none"."""
     stream = making.stream("speaker")
-    if making.age(end) < 16:
-        return "mother" if stream.chance(3, 4) else "father"
-    if not any(one.condition in rules().cannot_tell for one in making.illnesses.values()):
+    first = min((one.start for one in making.stays.values()), default=end)
+    parent = "mother" if stream.chance(3, 4) else "father"
+    if making.age(first) < _ANSWERS:
+        return parent
+    clouded = [one.known_at for one in making.illnesses.values() if one.condition in rules().cannot_tell]
+    if not clouded:
         return "none"
     if making.person.marital == "married" and stream.chance(2, 3):
         return "spouse"
+    if making.age(min(clouded)) < _GROWN_CHILDREN:
+        return parent
     return "daughter" if stream.chance(3, 5) else "son"
 
 
@@ -99,7 +116,7 @@ def informant_of(life: Life, stay: Stay) -> str:
     Children under 16 are spoken for; so is who has, at the end of the encounter, a diagnosed condition with which one
     cannot tell (delirium while it lasts, dementia).
     """
-    if age_at(life.person.birth_date, stay.start) < 16:
+    if age_at(life.person.birth_date, stay.start) < _ANSWERS:
         return life.caregiver
     clouded = any(
         one.condition in rules().cannot_tell

@@ -24,8 +24,18 @@ _MEDICINES: InterviewTool = "patient.get_medication_adherence"
 _SOCIAL: InterviewTool = "patient.get_social_history"
 _FUNCTION: InterviewTool = "patient.get_functional_status"
 _PAIN: InterviewTool = "patient.get_pain_assessment"
+_BEARABLE = 3
+"""Pain up to this score is mild."""
 _OLD = 60 * DAY
 """What has lasted longer is an old trouble."""
+
+
+_MORE = {
+    "living": person_words.living_more,
+    "smoking": person_words.smoking_more,
+    "alcohol": person_words.alcohol_more,
+    "work": person_words.work_more,
+}
 
 
 def make_interviews(life: Life) -> dict[str, Interview]:
@@ -103,26 +113,33 @@ class _Teller:
         complaint, habits = known.complaint, frozenset(speech()["habits"])
         for sign in known.present:
             if sign.finding in habits and sign is not complaint:
-                self._add(
-                    _SOCIAL, sign.id, [sign.id], self._said(sign.id, [symptoms.plain(speaker, sign)], "calm_closers")
-                )
+                habit = [symptoms.plain(speaker, sign), symptoms.beside(speaker, sign)]
+                self._add(_SOCIAL, sign.id, [sign.id], self._said(sign.id, habit, "plain"))
                 continue
             sentences = symptoms.symptom(
                 speaker, sign, self._hurt(sign), before=before, better=before and known.improved
             )
             given = self._given(sign)
-            mood = "closers" if sign.type == "symptom" else "calm_closers"
+            if len(sentences) == 1:
+                sentences.append(symptoms.beside(speaker, sign))
+            mood = self._mood(sign)
             if sign is complaint:
-                self._add(_SYMPTOMS, "complaint", ["complaint", *given], self._said("complaint", sentences))
+                self._add(_SYMPTOMS, "complaint", ["complaint", *given], self._said("complaint", sentences, mood))
                 given = ["complaint", *given]
             self._add(_SYMPTOMS, sign.id, given, self._said(sign.id, sentences, mood))
         if complaint is None:
             told, more = self._opening()
             self._add(_SYMPTOMS, "complaint", told, self._said("complaint", more, "calm_closers"))
         for sign in known.absent:
-            self._add(
-                _SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign), "calm_closers")
-            )
+            self._add(_SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign), "plain"))
+
+    def _mood(self, sign: Sign) -> str:
+        """Return the mood in which a symptom is told."""
+        if sign.type != "symptom" or self._known.root.start - sign.onset > _OLD:
+            return "old_closers"
+        if symptoms.grave(sign):
+            return "grave_closers"
+        return "old_closers" if sign.relevance == "key" else "closers"  # nobody makes light of what it is all about
 
     def _opening(self) -> tuple[list[str], list[Pair]]:
         """Return the answer to "what brings you in", with the facts in it: the complaint and what goes with it."""
@@ -154,7 +171,7 @@ class _Teller:
         given, sentences = self._opening()
         if known.inpatient and known.improved:
             sentences.append(self._speaker.next(phrases("better_now")))
-        mood = "closers" if len(given) > 1 else "calm_closers"
+        mood = "calm_closers" if len(given) == 1 else self._mood(known.complaint) if known.complaint else "old_closers"
         self._add(_SYMPTOMS, None, given, self._said("general", sentences, mood))
         self._tell_after(sentences, given)
 
@@ -181,7 +198,8 @@ class _Teller:
         given = ["pain"]
         for fact in (None, "pain") if "pain" in self._facts else (None,):
             sentences = symptoms.pain_now(self._speaker, symptoms.Pain(worst, now), sore)
-            mood = "closers" if now or (now is None and worst) else "calm_closers"
+            much = now if now is not None else worst or 0
+            mood = "grave_closers" if much > _BEARABLE else "closers" if much else "plain"
             self._add(_PAIN, fact, given, self._said(f"pain {fact}", sentences, mood))
 
     # -- medicines -----------------------------------------------------------------------------------------------------
@@ -219,9 +237,12 @@ class _Teller:
         ids = [one for one in ("living", "smoking", "alcohol", "work") if one in self._facts]
         order = self._speaker.stream("social").shuffled(ids)
         whole = [self._social(one)[0] for one in order]
-        self._add(_SOCIAL, None, order, self._said("social", whole, "calm_closers"))
+        self._add(_SOCIAL, None, order, self._said("social", whole, "plain"))
         for one in ids:
-            self._add(_SOCIAL, one, [one], self._said(one, self._social(one), "calm_closers"))
+            told = self._social(one)
+            if len(told) == 1:
+                told.append(_MORE[one](self._speaker, self._known.life.person))
+            self._add(_SOCIAL, one, [one], self._said(one, told, "plain"))
 
     def _social(self, what: str) -> list[Pair]:
         speaker, person = self._speaker, self._known.life.person
@@ -242,9 +263,17 @@ class _Teller:
         }
         ids = [one.id for one in self._facts.values() if one.kind == "function"]
         whole = [tell[one.partition("-")[2]]() for one in ids]
-        self._add(_FUNCTION, None, ids, self._said("function", whole, "calm_closers"))
+        if len(whole) == 1:
+            whole.append(medicines.managed_more(speaker, function.medicines))
+        self._add(_FUNCTION, None, ids, self._said("function", whole, "plain"))
         for one in ids:
-            self._add(_FUNCTION, one, [one], self._said(one, [tell[one.partition("-")[2]]()], "calm_closers"))
+            what = one.partition("-")[2]
+            more = (
+                medicines.managed_more(speaker, function.medicines)
+                if what == "medicines"
+                else person_words.function_more(speaker, function, what, before=before)
+            )
+            self._add(_FUNCTION, one, [one], self._said(one, [tell[what](), more], "plain"))
 
 
 __all__ = ["make_interviews"]

@@ -10,7 +10,7 @@ from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
 from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
-from .generation import rules
+from .functioning import informant_of
 from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
 from .making import age_at
 from .speaking import speech
@@ -162,15 +162,7 @@ def persona(known: Known) -> Persona:
 
 def _spoken_for(known: Known) -> bool:
     """Tell whether a caregiver speaks, by the rule of the notes: for children, and where the mind is clouded."""
-    who = known.life.caregiver
-    if who in ("mother", "father"):
-        return known.age < _ADULT
-    return who != "none" and any(
-        one.condition in rules().cannot_tell
-        and one.known_at <= known.root.end
-        and (one.resolved is None or one.resolved > known.begin)
-        for one in known.life.illnesses
-    )
+    return informant_of(known.life, known.root) != "none"
 
 
 def withheld(known: Known) -> Adherence | None:

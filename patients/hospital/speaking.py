@@ -29,8 +29,11 @@ _END_ZH = re.compile("[。？！]")
 _ARTICLE = re.compile(r"\b([Aa])(?= (?:8|11|18)\b)")
 _MOST = 5
 """Sentences of a reply."""
-_ENDS = {"low": 12, "medium": 30, "high": 72}
+_ENDS = {"low": 8, "medium": 18, "high": 40}
 """In how many of a hundred replies anxiety shows at the end."""
+_OPENS = {"closers": 25, "grave_closers": 15, "confess": 30, "openly": 30}
+"""In how many of a hundred replies of a mood something is said before the answer; else fewer."""
+_OPENS_ELSE = 12
 _OLD = 55
 """From this age on a spouse is spoken of as an old one."""
 
@@ -119,24 +122,33 @@ class Speaker:
         Args:
             name: Names the reply's random stream.
             sentences: Filled sentences, in order; those beyond five fall away.
-            mood: The list that it ends with, `closers` where something is wrong, `calm_closers` where nothing is;
-                a list without levels (`confess`) ends it always.
+            mood: The list that it ends with, `closers` where something is wrong, `grave_closers` where it is bad,
+                `old_closers` where it has long been so, `calm_closers` where nothing is; a list without levels
+                (`confess`) ends it always; none (`plain`) where a word is all that was asked for.
         """
         stream = self.stream("frame", name)
         body = self._subject(_within(sentences), stream)
         room = _MOST - sum(map(_length, body))
-        starts = "openers" if mood in ("closers", "confess", "openly") else "plain_openers"
-        certain = isinstance(speech()[mood], list)
-        ends = phrases(mood) if certain else phrases(mood, self.persona.anxiety)
-        often = _ENDS[self.persona.anxiety] if mood == "closers" else _ENDS[self.persona.anxiety] * 2 // 3
+        starts = "openers" if mood in _OPENS else "plain_openers"
+        certain = isinstance(speech().get(mood), list)
+        ends = self._ends(mood)
+        often = _ENDS[self.persona.anxiety] if mood in _OPENS else _ENDS[self.persona.anxiety] // 2
         if ends and room > 0 and (certain or stream.below(100) < often):
             body.append(self.next(ends))
             room -= 1
-        if room > 1 and stream.chance(1, 2):
+        if mood != "plain" and room > 1 and stream.below(100) < _OPENS.get(mood, _OPENS_ELSE):
             body.insert(0, self.next(phrases(starts, self.persona.literacy)))
         if len(body) < 2 and min(len(_END.findall(body[0].en)), len(_END_ZH.findall(body[0].zh))) < 2:
             body.append(self.next(phrases("more")))
         return Words(en=join([one.en for one in body], "en"), zh=join([one.zh for one in body], "zh"))
+
+    def _ends(self, mood: str) -> tuple[Pair, ...]:
+        """Return what a reply of a mood may end with; who speaks for another makes no light of it."""
+        if isinstance(speech().get(mood), list):
+            return phrases(mood)
+        if mood in ("closers", "grave_closers") and self.caregiver != "none":
+            mood = f"{mood}_other"
+        return phrases(mood, self.persona.anxiety)
 
     def _subject(self, body: list[Pair], stream: Stream) -> list[Pair]:
         """Let a caregiver's first sentence say who it is about."""

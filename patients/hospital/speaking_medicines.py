@@ -61,7 +61,7 @@ def adherence(speaker: Speaker, fact: Adherence, order: Prescription | None, *, 
         sentences = [speaker.next(phrases(key), **places)]
         often = phrases("frequency", order.frequency) if order is not None else ()
         if often:
-            sentences.append(speaker.next(often))
+            sentences.append(speaker.next(often, **places))
         return [*sentences, speaker.next(phrases("taking_more"))]
     sentences = []
     if fact.state in ("stopped", "reduced"):
@@ -145,3 +145,10 @@ def managed(speaker: Speaker, medicines: str) -> Pair:
     if medicines == "family" and speaker.caregiver != "none":
         return speaker.next(phrases("medicines_caregiver_family"))
     return speaker.next(phrases("medicines", medicines))
+
+
+def managed_more(speaker: Speaker, medicines: str) -> Pair:
+    """Return what goes with a short answer about who sees to the medicines."""
+    if medicines == "family" and speaker.caregiver != "none":
+        return speaker.next(phrases("managed_more", "me"))
+    return speaker.next(phrases("managed_more", medicines))

@@ -5,16 +5,58 @@ from __future__ import annotations
 from .life import Function, Pair, Person
 from .speaking import Speaker, capital, number, phrases, speech
 
-_MANY_PACKS = 5
+_MANY_PACKS = 4
+_STARTS = 16
+"""Hardly anybody smokes a pack a day before this age."""
 
 
 def smoking(speaker: Speaker, person: Person) -> list[Pair]:
-    """Return the sentences about tobacco; pack-years only from those who would know the word."""
+    """Return the sentences about tobacco: packs a day and years, of which the product is the pack-years."""
     sentences = [speaker.next(phrases("smoking", person.smoking))]
-    if person.pack_years >= _MANY_PACKS and speaker.persona.literacy == "high":
-        n = Pair(str(person.pack_years), str(person.pack_years))
-        sentences.append(speaker.next(phrases("pack_years"), n=n))
-    return sentences
+    told = phrases("packs", person.smoking)
+    if not told or person.pack_years < _MANY_PACKS:
+        return sentences
+    most = max(1, speaker.age - _STARTS)
+    years, packs = person.pack_years, Pair("a pack", "一包")
+    if years > most:
+        years, packs = (years + 1) // 2, Pair("two packs", "两包")
+    elif 2 * years <= most // 2:
+        years, packs = 2 * years, Pair("half a pack", "半包")
+    if years > most:
+        return sentences
+    n = number(years)
+    return [*sentences, speaker.next(told, n=n, n_zh=n, packs=packs)]
+
+
+def smoking_more(speaker: Speaker, person: Person) -> Pair:
+    """Return what goes with a short answer about tobacco."""
+    return speaker.next(phrases("smoking_more", person.smoking))
+
+
+def alcohol_more(speaker: Speaker, person: Person) -> Pair:
+    """Return what goes with a short answer about alcohol."""
+    return speaker.next(phrases("alcohol_more", "none" if person.alcohol == "none" else "any"))
+
+
+def living_more(speaker: Speaker, person: Person) -> Pair:
+    """Return what goes with a short answer about home."""
+    key = person.living
+    if person.living == "family" and speaker.caregiver in ("mother", "father"):
+        key = "child"
+    elif speaker.caregiver == "spouse" and person.living in ("spouse", "family"):
+        return speaker.next(phrases("living_with_me_more"))
+    elif speaker.caregiver in ("daughter", "son") and person.living == "spouse":
+        key = "spouse"
+    return speaker.next(phrases("living_more", key))
+
+
+def work_more(speaker: Speaker, person: Person) -> Pair:
+    """Return what goes with a short answer about work or school."""
+    job = person.occupation.en
+    key = "retired" if job.startswith("retired") else "work"
+    if phrases("school", job):
+        key = "preschooler" if job == "preschooler" else "school"
+    return speaker.next(phrases("work_more", key))
 
 
 def alcohol(speaker: Speaker, person: Person) -> Pair:
@@ -44,6 +86,8 @@ def work(speaker: Speaker, person: Person) -> Pair:
     if school:
         return speaker.next(school)
     key = "retired" if job.en == "retired" else "retired_from" if job.en.startswith("retired") else "work"
+    if key == "retired_from":
+        job = Pair(job.en.removeprefix("retired "), job.zh.removeprefix("退休"))
     a = Pair("an" if job.en[0] in "aeiou" else "a", "")
     return speaker.next(phrases(key), x=job, X=Pair(capital(job.en), job.zh), a=a)
 
@@ -67,3 +111,15 @@ def falls(speaker: Speaker, function: Function) -> Pair:
     key = "none" if function.falls == 0 else "one" if function.falls == 1 else "more"
     n = number(function.falls)
     return speaker.next(phrases("falls", key), n=n, n_zh=n, n_cap=Pair(capital(n.en), n.zh))
+
+
+def function_more(speaker: Speaker, function: Function, what: str, *, before: bool) -> Pair:
+    """Return what goes with a short answer about walking, self-care or falls; `before` as of walking."""
+    if what == "falls":
+        key = "none" if function.falls == 0 else "one" if function.falls == 1 else "more"
+        return speaker.next(phrases("falls_more", key))
+    level = function.walking if what == "walking" else function.self_care
+    name = "walking" if what == "walking" else "self_care"
+    if before and level == "independent":
+        return speaker.next(phrases(f"{name}_before_more"))
+    return speaker.next(phrases(f"{name}_more", level))

@@ -16,6 +16,8 @@ from .speaking import Speaker, capital, phrases, speech, time_words
 
 _PARTICULARS = ("region", "quality", "provocation", "palliation", "timing", "radiation")
 _WORD = re.compile(r"[a-z]{4,}")
+_MILD, _SEVERE = 3, 7
+"""Pain scores up to which pain is mild, and from which it is severe."""
 _KEYS = {"provocation": "worse", "palliation": "better"}
 
 
@@ -70,7 +72,7 @@ def symptom(
         if told is not None:
             more.append(told)
             so_far = Pair(f"{so_far.en} {told.en}", so_far.zh + told.zh)
-    if hurts is None and sign.finding not in speech()["no_severity"]:
+    if hurts is None and sign.finding not in speech()["no_severity"] and _agrees(sign, said.en):
         more.append(_severity(speaker, sign))
     sentences += more[: max(0, most - len(sentences))]
     return sentences
@@ -80,11 +82,30 @@ def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
     """Return the first sentence: in the patient's words where some agree with the particulars, else by its name."""
     assert profile.lay is not None  # the callers look
     fitting = _fitting(speaker, sign)
+    fitting = [one for one in fitting if _agrees(sign, profile.lay.say.en[one])] or fitting
     if fitting:
         place = speaker.stream("say", sign.finding).choice(fitting)
         return speaker.fill(Pair(profile.lay.say.en[place], profile.lay.say.zh[place]))
     name = Pair(profile.lay.name.en[0], profile.lay.name.zh[0])
     return speaker.next(phrases("name_only"), x=name, X=Pair(capital(name.en), name.zh))
+
+
+def _agrees(sign: Sign, english: str) -> bool:
+    """Tell whether a sentence does not say more than a mild trouble, nor less than a severe one."""
+    level = _english(sign, "severity").partition(",")[0]
+    mild = level == "mild" if sign.score is None else sign.score <= _MILD
+    severe = level == "severe" if sign.score is None else sign.score >= _SEVERE
+    if mild and any(one in english for one in speech()["absolute"]):
+        return False
+    return not (severe and any(one in english for one in speech()["slight"]))
+
+
+def grave(sign: Sign) -> bool:
+    """Tell whether a symptom is bad enough for nobody to make light of it."""
+    level = _english(sign, "severity").partition(",")[0]
+    if sign.score is not None:
+        return sign.score > _MILD
+    return level == "severe" or (sign.relevance == "key" and level != "mild")
 
 
 def _fitting(speaker: Speaker, sign: Sign) -> list[int]:
@@ -122,9 +143,14 @@ def _clashes(sign: Sign, english: str, chinese: str) -> int:
 def _others(finding: str, name: str, own: Pair) -> tuple[frozenset[str], tuple[str, ...]]:
     """Return words of the other options of a particular: those of English, and the Chinese ones whole."""
     options: Phrases = getattr(finding_profiles()[finding], name)
-    mine = _words(own.en)
-    english = frozenset[str]().union(*(_words(one) for one in options.en)) - mine
-    return english, tuple(one for one in options.zh if one != own.zh and one not in own.zh and len(one) > 1)
+    lay = finding_profiles()[finding].lay
+    called = frozenset[str]() if lay is None else frozenset[str]().union(*(_words(one) for one in lay.name.en))
+    called_zh = "" if lay is None else "；".join(lay.name.zh)  # the chest of chest pain is no other place
+    english = frozenset[str]().union(*(_words(one) for one in options.en)) - _words(own.en) - called
+    chinese = tuple(
+        one for one in options.zh if one != own.zh and one not in own.zh and one not in called_zh and len(one) > 1
+    )  # fmt: skip
+    return english, chinese
 
 
 @lru_cache(maxsize=1 << 11)
@@ -142,6 +168,8 @@ def _news(sign: Sign, name: str, said: Pair) -> bool:
     words = sign.attributes.get(name)
     if words is None or words.zh in said.zh or words.en in said.en.lower():
         return False
+    if name == "timing" and _hours(sign) and set(re.findall(r"[a-z]+", words.en)) & set(speech()["days"]):
+        return False  # what began hours ago does not get worse day by day
     if name == "timing" and _young(sign) and any(one in words.en for one in speech()["repeats"]):
         return False  # what began yesterday has not been there most nights
     if name in ("timing", "provocation"):  # worse in the morning, and that in the morning
@@ -159,6 +187,12 @@ def _young(sign: Sign) -> bool:
     """Tell whether a symptom is only some days old, as its onset is told."""
     told = _english(sign, "onset")
     return not any(unit in told for unit in ("week", "month", "year"))
+
+
+def _hours(sign: Sign) -> bool:
+    """Tell whether a symptom is only hours old, as its onset is told."""
+    told = _english(sign, "onset")
+    return "hour" in told or told in ("today", "this morning", "just now")
 
 
 @cache
@@ -273,7 +307,9 @@ def pain_now(speaker: Speaker, pain: Pain, sign: Sign | None) -> list[Pair]:
     """
     sentences: list[Pair] = []
     if pain.now == 0 or pain == Pain(None, None):
-        sentences += [speaker.next(phrases("no_pain")), speaker.next(phrases("no_pain_more"))]
+        sentences.append(speaker.next(phrases("no_pain")))
+        if sign is None:
+            sentences.append(speaker.next(phrases("no_pain_more")))
     elif pain.now is not None:
         sentences.append(speaker.next(phrases("now"), now=_score(pain.now)))
     if sign is None:
@@ -293,6 +329,16 @@ def _where(speaker: Speaker, sign: Sign, *, over: bool) -> Pair:
     assert lay is not None
     name = Pair(lay.name.en[0].removeprefix("a ").removeprefix("the "), lay.name.zh[0])
     return speaker.next(phrases("pain_was" if over else "pain_of"), x=name, X=Pair(capital(name.en), name.zh))
+
+
+def beside(speaker: Speaker, sign: Sign) -> Pair:
+    """Return what goes with the only sentence about a habit, an event or something of the past."""
+    of_habit = phrases("habit_more", sign.finding)
+    if of_habit:
+        return speaker.next(of_habit)
+    return speaker.next(
+        phrases("history_more" if sign.finding.endswith(("_history", "_vte", "_cad")) else "event_more")
+    )
 
 
 def told_symptoms(signs: Sequence[Sign]) -> list[Sign]:

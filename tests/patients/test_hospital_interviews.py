@@ -41,6 +41,21 @@ def _roots() -> Iterator[tuple[Life, Stay, Interview]]:
                 yield life, stay, told[stay.id]
 
 
+def _spoken_for() -> Iterator[tuple[Life, Stay, Interview]]:
+    """Yield the encounters of lives in which somebody else speaks at times, a dozen of them at least."""
+    found = 0
+    for index in range(400):
+        life = make_life(_SEED + 1, index)
+        if life.caregiver == "none":
+            continue
+        for stay, interview in zip(life.stays, make_interviews(life).values(), strict=True):
+            if stay.part_of is None:
+                found += interview.persona.informant == "caregiver"
+                yield life, stay, interview
+        if found >= 12:
+            return
+
+
 def _sentences(text: str) -> int:
     return len(re.findall(r"[.?!](?= |$)|[。？！]", text))
 
@@ -218,7 +233,7 @@ def test_caregivers_speak_of_the_patient_and_patients_of_themselves() -> None:
     his = re.compile(r"\b(he|his|him|himself)\b", re.IGNORECASE)
     mine = re.compile(r"\b(I (have|am|feel|take|stopped|hurt|walk)|my (chest|belly|head|knee|legs|skin|breathing))\b")
     seen = 0
-    for life, _, interview in _roots():
+    for life, _, interview in _spoken_for():
         spoken = interview.persona.informant == "caregiver"
         seen += spoken
         if not spoken:
@@ -347,3 +362,46 @@ def test_who_does_not_drink_tells_nothing_of_drinks() -> None:
         for reply in interview.replies:
             assert "a drink in the evening" not in (reply.text.en or "")
     assert seen
+
+
+def test_who_speaks_could_be_who_they_are() -> None:
+    for life, stay, interview in _spoken_for():
+        age = int(root_year(stay)) - int(life.person.birth_date[:4])
+        if interview.persona.informant == "patient":
+            continue
+        if life.caregiver in ("daughter", "son"):
+            assert age >= 44
+        elif life.caregiver == "spouse":
+            assert life.person.marital == "married"
+        else:
+            assert age <= 60
+
+
+def test_nobody_speaks_in_pack_years_nor_makes_light_of_what_is_grave() -> None:
+    light = ("Nothing I can't live with", "I'm not too bothered", "We'll see what you find")
+    for _, _, interview in _roots():
+        worst = {fact.id: int(fact.attributes.get("worst", "0")) for fact in interview.facts}
+        severe = {fact.id for fact in interview.facts if fact.attributes.get("severity", "").startswith("severe")}
+        for reply in interview.replies:
+            english = reply.text.en or ""
+            assert "pack-year" not in english
+            assert "包年" not in (reply.text.zh or "")
+            if reply.fact in severe or worst.get(reply.fact or "", 0) >= 5:
+                assert not any(one in english for one in light), english
+
+
+def test_who_is_asked_yes_or_no_says_no_more_than_that() -> None:
+    for _, _, interview in _roots():
+        for reply in interview.replies:
+            if reply.tool == "patient.get_functional_status" or reply.fact in ("living", "smoking", "alcohol", "work"):
+                english = reply.text.en or ""
+                assert not english.startswith(("Certainly", "In short", "As to that", "Sure.", "Well", "Let me"))
+                assert not english.endswith(("Anything else?", "Is that what you wanted to know?", "I can tell you."))
+
+
+def test_in_a_care_home_nothing_is_forgotten_or_runs_out() -> None:
+    for life in _lives():
+        if life.person.living != "facility":
+            continue
+        for one in life.adherence:
+            assert one.reason_concept not in ("forgetting", "ran_out", "cost", "too_many_pills")
