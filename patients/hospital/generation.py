@@ -287,7 +287,7 @@ class Ready(_Frozen):
     from_: Decimal | None = Field(default=None, alias="from")
     below: Decimal | None = None
     hours: int = 0
-    """For so long before."""
+    """For so long before, whatever moved it."""
 
     def fits(self, value: Decimal) -> bool:
         """Tell whether a value allows to leave."""

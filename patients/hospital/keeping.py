@@ -171,7 +171,6 @@ def unready(course: Course) -> bool:
             values += [one.value for one in making.readings.get(rule.lab, ()) if since <= one.known_at <= at]
             values.append(making.body.value(rule.lab, since + 6 * HOUR))
         off = any(one is not None and not rule.fits(one) for one in values)
-        blamed = {*making.body.causes(rule.lab, at), *making.body.causes(rule.lab, at - rule.hours * HOUR * 3 // 4)}
-        if off and mine & blamed:
+        if off and (rule.hours or mine & set(making.body.causes(rule.lab, at))):
             return True
     return False
