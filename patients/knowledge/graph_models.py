@@ -197,6 +197,8 @@ class ConditionProfile(_Sourced):
     """Relative frequency by age band; 0 or left out: not there."""
     youngest: int = 0
     oldest: int = 120
+    since: str | None = Field(default=None, pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+    """Nobody had it before this day."""
     smokers: int = 1
     """How many times likelier in smokers."""
     drinkers: int = 1
