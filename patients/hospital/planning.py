@@ -151,16 +151,20 @@ def name_of(concept: str) -> tuple[str, str]:
     known = conditions().get(concept) or findings().get(concept)
     if known is None:
         return concept.replace("_", " "), concept
-    english = known.name.en
-    if not english[:2].isupper():
-        english = english[0].lower() + english[1:]
-    return english, known.name.zh or known.name.en
+    return _inside(known.name.en), known.name.zh or known.name.en
+
+
+def _inside(name: str) -> str:
+    """Return a name as it stands inside a sentence: HbA1c, C-reactive protein and Crohn's disease keep their capital."""
+    first = name.split()[0]
+    plain = first[1:2].isalpha() and first[1:].islower() and not first.endswith("'s")
+    return name[0].lower() + name[1:] if plain else name
 
 
 def drug_name(drug: str) -> tuple[str, str]:
     """Return the names of a drug inside a sentence."""
     name = drugs()[drug].name
-    return name.en.lower() if not name.en[:2].isupper() else name.en, name.zh or name.en
+    return _inside(name.en), name.zh or name.en
 
 
 def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
@@ -171,7 +175,7 @@ def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
         words = known.get(one) or (entry.name if entry is not None else None)
         if words is not None and words not in names:
             names.append(words)
-    return ", ".join(one.en for one in names), "、".join(one.zh or one.en for one in names)
+    return ", ".join(_inside(one.en) for one in names), "、".join(one.zh or one.en for one in names)
 
 
 def dose_words(dose: str) -> tuple[str, str]:

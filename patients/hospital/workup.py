@@ -278,4 +278,5 @@ def plain_name(concept: str) -> str:
     """Return the English name of a finding or condition as it stands inside a sentence."""
     known = findings().get(concept) or conditions().get(concept)
     name = known.name.en if known is not None else concept.replace("_", " ")
-    return name if name[:2].isupper() else name[0].lower() + name[1:]
+    proper = name[:2].isupper() or name.split()[0].endswith("'s")  # Crohn's disease
+    return name if proper else name[0].lower() + name[1:]
