@@ -155,7 +155,7 @@ def name_of(concept: str) -> tuple[str, str]:
 
 
 def _inside(name: str) -> str:
-    """Return a name as it stands inside a sentence: HbA1c, C-reactive protein and Crohn's disease keep their capital."""
+    """Return a name as it stands inside a sentence; HbA1c and Crohn's disease keep their capital."""
     first = name.split()[0]
     plain = first[1:2].isalpha() and first[1:].islower() and not first.endswith("'s")
     return name[0].lower() + name[1:] if plain else name
