@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles, relations
 from wardround.patients.knowledge.graph_models import Code, ConditionProfile, LabEffect, Relation, Severity
-from wardround.patients.times import Instant, parse_instant
+from wardround.patients.times import Instant, format_instant, parse_instant
 
 from .generation import rules
 from .life import Illness
@@ -136,5 +136,7 @@ def fits(making: Making, profile: ConditionProfile, at: Instant, have: Iterable[
     if not profile.youngest <= age <= profile.oldest:
         return False
     if profile.since is not None and at < parse_instant(profile.since):
+        return False
+    if profile.months and int(format_instant(at)[5:7]) not in profile.months:
         return False
     return not any((profile.id, other) in excluded() for other in have)

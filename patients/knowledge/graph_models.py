@@ -199,6 +199,8 @@ class ConditionProfile(_Sourced):
     oldest: int = 120
     since: str | None = Field(default=None, pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
     """Nobody had it before this day."""
+    months: tuple[int, ...] = ()
+    """Months in which it goes round; empty: all the year."""
     smokers: int = 1
     """How many times likelier in smokers."""
     drinkers: int = 1
