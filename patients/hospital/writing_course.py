@@ -31,7 +31,10 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     known = scribe.known
     said = [teller.say("interval.open", (known.root.id,))]
     told = _events(scribe, teller, [one for one in known.events if one.at > since])
-    said += told or [teller.say("interval.none", (known.root.id,))]
+    off = _off_signs(scribe, teller, since)
+    said += told or off or [teller.say("interval.none", (known.root.id,))]
+    if told and off and any(one.kind == "worsened" for one in known.events if one.at > since):
+        said += off
     pain = [one for one in known.series("pain_score") if one.at > since]
     if pain and teller.chance(20):
         said.append(teller.say("vitals.pain", (pain[-1].id,), pain=pain[-1].text))
@@ -41,6 +44,33 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
             words = scribe.join([scribe.finding(one, teller) for one in came])
             said.append(teller.say("interval.came", [one.id for one in came], symptoms=words))
     return said
+
+
+_OFF: Mapping[str, tuple[int, bool]] = MappingProxyType(
+    {"temperature": (38, True), "blood_pressure": (90, False), "heart_rate": (120, True),
+     "respiratory_rate": (26, True), "spo2": (90, False)}
+)  # fmt: skip
+"""From which figure a grown patient's vital sign is told among the events, and whether upward."""
+
+
+def _off_signs(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
+    """Return the vital signs since the note before that nobody would call uneventful: the worst of each."""
+    known, words = scribe.known, table("off_signs")
+    told: list[str] = []
+    facts: list[str] = []
+    for lab, (bound, upward) in _OFF.items():
+        if scribe.child and lab != "temperature" and lab != "spo2":
+            continue
+        found = [(number(one.text.partition("/")[0]), one) for one in known.series(lab) if one.at > since]
+        off = [
+            (value, one) for value, one in found if value is not None and (value >= bound if upward else value < bound)
+        ]
+        if not off:
+            continue
+        off.sort(key=lambda pair: (-pair[0] if upward else pair[0], pair[1].at))
+        told.append(words[lab].replace("{value}", off[0][1].text))
+        facts.append(off[0][1].id)
+    return [teller.say("interval.signs", facts, signs=scribe.join(told))] if told else []
 
 
 def hospital_course(scribe: Scribe) -> list[Sentence]:

@@ -302,6 +302,7 @@ def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant
             what, went, care = done_words(teller, one, over=True)
             key = "course.care_done" if care else "plan.procedure"
             text = teller.words(key, procedure=what, Procedure=capital(what), date=scribe.date(one.at), outcome=went)
+            text = lowered(text) if care else text
             said.append(Said(text, (one.id,)))
     return said[:2]
 
@@ -316,8 +317,10 @@ def done_words(teller: Teller, one: Treated, *, over: bool) -> tuple[str, str, b
     said = words.lower()
     if title.lower() in said or one.procedure.replace("_", " ") in said:
         return words, "", False
-    went = opened(teller.words("course.outcome", words=words)) if words else ""
     care = table("care_words").get(one.procedure)
+    if care is not None and words.partition(" ")[0] == care.rpartition(" ")[2]:
+        return f"{care} {words.partition(' ')[2]}", "", True
+    went = opened(teller.words("course.outcome", words=words)) if words else ""
     return care or title, went, care is not None
 
 

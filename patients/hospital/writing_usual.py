@@ -73,6 +73,8 @@ def usual_words(
             "extremities": ("limbs.fine", "")}  # fmt: skip
     if part not in keys or present.get(part):
         return None
+    if part == "chest" and _ill_with(known, ("pneumothorax",)):
+        return None
     whole, some = keys[part]
     barred = _barred(known, "limbs" if part == "extremities" else part) or (
         part == "chest" and _short_of_breath(scribe)
@@ -108,10 +110,13 @@ def _general(scribe: Scribe, teller: Teller) -> Usual:
     if grown:
         ill = ill or (pressure is not None and pressure < _LOW_PRESSURE)
         ill = ill or (pulse is not None and pulse >= _FAST_ILL) or (breaths is not None and breaths >= _BREATHS_ILL)
+    turns = known.happened("improved", "worsened", "ready")
+    worse = bool(turns) and turns[-1].kind == "worsened" and known.root.kind == "ward"
     severe = known.principal is not None and known.principal.severity == "severe" and known.root.kind != "clinic"
     acute = severe and known.principal is not None and known.principal.acuity != "chronic"
-    if ill:
+    if ill or worse:
         key = "ill"
+        facts += [turns[-1].id] if worse else []
     elif pain is not None and pain >= _PAIN:
         key = "hurt"
     elif (

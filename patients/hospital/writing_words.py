@@ -129,8 +129,8 @@ class Scribe:
         who = self.life.caregiver
         if who == "none":
             return None
-        if who in ("mother", "father"):
-            return who if self.child else None
+        if self.child and who in ("mother", "father"):
+            return who
         if not self._clouded():
             return None
         if who == "spouse":

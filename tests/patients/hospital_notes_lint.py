@@ -15,7 +15,7 @@ _FAULTS = (
     (r"[{}]", "a brace"),
     (r"\[|\]", "a bracket"),
     (r"\bNone\b(?! (?:known|on|reported|recorded|at|this|sent|available|scheduled|prescribed|obtained|made|taken|named"
-     r"|drawn|noted|to|in))(?=[a-z ,]*[a-z,])", "None"),
+     r"|drawn|noted|ordered|to|in))(?=[a-z ,]*[a-z,])", "None"),
     (r"  ", "two blanks"),
     (r"\.\.(?!\.)(?<!\.\.\.)", "two stops"),
     (r" [,.;:!?)]", "a blank before a stop"),
