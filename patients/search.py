@@ -69,6 +69,27 @@ class Hits:
         return self.snapshot.page(self.type, self.positions[offset : offset + count])
 
 
+class ListedHits(Hits):
+    """Hits in another order than the chart's."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, hits: Hits, entries: Sequence[Entry]) -> None:
+        """Keep the entries of `hits` in the order given."""
+        super().__init__(hits.snapshot, hits.type, hits.positions)
+        self._entries = tuple(entries)
+        self.total = len(self._entries)
+
+    def entries(self, offset: int = 0, count: int | None = None) -> list[Entry]:
+        """Return `count` entries from `offset` on (all without `count`)."""
+        return list(self._entries[offset : self.total if count is None else offset + count])
+
+    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows of `count` hits from `offset` on."""
+        entries = self.entries(offset, count)
+        return [entry.key for entry in entries], [entry.row for entry in entries]
+
+
 class MergedHits(Hits):
     """Hits of a snapshot with an episode's own writes among them."""
 

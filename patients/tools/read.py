@@ -11,9 +11,9 @@ from wardround.patients.elements import document_text, tail
 from wardround.patients.fulltext import TYPES, first_match, phrase, snippet
 from wardround.patients.overlay import Overlay
 from wardround.patients.packing import attributes
-from wardround.patients.resource import load, period_of
+from wardround.patients.resource import load, period_of, rank_of
 from wardround.patients.rows import LONGEST, LONGEST_ALONE, compact_row, is_cut
-from wardround.patients.search import Hits, Search
+from wardround.patients.search import Hits, ListedHits, Search
 from wardround.patients.stays import is_hospital_stay
 from wardround.patients.strict_json import clip
 from wardround.patients.times import format_instant
@@ -27,6 +27,8 @@ from .render import Page, render
 from .spec import ToolContext, ToolResult
 
 _KEYWORD_TYPES = frozenset(TYPES)
+_NO_RANK = 1_000_000
+"""Where a diagnosis without a rank stands among those of its stay."""
 _LISTED = 10
 """Hospital stays named when a wrong one was asked for."""
 
@@ -214,7 +216,18 @@ def _hits(record: Overlay, query: Search) -> tuple[Hits, int, int, Search]:
             if key in keys:
                 return hits, keys.index(key), 1, plain
     hits = record.search(query)
+    if query.type == "Condition" and query.encounter is not None:
+        hits = _principal_first(hits)
     return hits, 0, hits.total, query
+
+
+def _principal_first(hits: Hits) -> Hits:
+    """Return the diagnoses of a stay by rank, those of equal rank and those without one as they stood."""
+    entries = hits.entries()
+    ranks = [rank_of(entry.resource()) or _NO_RANK for entry in entries]
+    if ranks == sorted(ranks):
+        return hits
+    return ListedHits(hits, [entry for _, entry in sorted(zip(ranks, entries, strict=True), key=lambda one: one[0])])
 
 
 def _long_texts(

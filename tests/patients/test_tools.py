@@ -352,6 +352,24 @@ def test_categories(context: ToolContext) -> None:
     assert empty["nearest"] == ["Heart rate"]
 
 
+def test_the_principal_diagnosis_of_a_stay_stands_first_whatever_the_dates() -> None:
+    builder = ChartBuilder("10000032", sex="female", birth_date="2120-02-01")
+    builder.encounter("100", "IMP", "2180-05-01 10:00", "2180-05-05 10:00")
+    for place, (name, day) in enumerate((("Sepsis", "01"), ("Pneumonia", "02"), ("Delirium", "04")), 1):
+        builder.condition(name, onset=f"2180-05-{day}", rank=place, encounter="100", id=f"c{place}")
+    builder.condition("Hypertension", onset="2180-05-03", encounter="100", id="c4")
+    record = Overlay(builder.chart().at(parse_instant("2180-05-07T12:00:00Z")))
+    context = ToolContext(record, Dialogue(Interview()), "10000032", "s-1")
+    page = table(context, "Condition.search", hadm_id="100")
+    names = [row[page["columns"].index("name")] for row in page["rows"]]
+    assert names == ["Sepsis", "Pneumonia", "Delirium", "Hypertension"]
+    short = table(context, "Condition.search", hadm_id="100", _count=1)
+    assert [row[short["columns"].index("name")] for row in short["rows"]] == ["Sepsis"]
+    assert short["total"] == 4
+    everywhere = table(context, "Condition.search")  # over stays: newest first
+    assert everywhere["rows"][0][everywhere["columns"].index("name")] == "Delirium"
+
+
 def test_diagnoses_by_code_prefix_name_and_abbreviation(context: ToolContext) -> None:
     every = table(context, "Condition.search")
     rank = every["columns"].index("rank")
