@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
@@ -129,5 +131,19 @@ def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity:
     found = choose([order.drug], situation(making, at, "home", [order.id]), stream, prn=order.prn)
     if found is None or found.route != order.route or found.dose == order.dose or found.prn != order.prn:
         return
+    if not _one_step(order.dose, found.dose):
+        return
     desk.end(order, at, rules().reasons["dose_changed"].pair())
     desk.write(found, at, "home", identity, illness.id, line=order.line, continues=order.id)
+
+
+def _one_step(old: str, new: str) -> bool:
+    """Tell whether a dose is changed by no more than doubling or halving it, as one does at a visit."""
+    before, _, unit = old.partition(" ")
+    after, _, same = new.partition(" ")
+    if unit != same:
+        return False
+    try:
+        return Decimal(before) / 2 <= Decimal(after) <= Decimal(before) * 2
+    except InvalidOperation:  # a range, or words
+        return False
