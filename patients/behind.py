@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import orjson
 import zstandard
 
 from .assembling import LEVEL, frame_digest
@@ -21,7 +22,11 @@ class Behind:
 
     patient_id: str
     visits: tuple[tuple[str, str, bytes], ...] = ()
-    """Encounter id, digest, and interview as compressed JSON, in the order of the encounters."""
+    """Encounter id, digest, and interview as compressed JSON, in the order of the encounters.
+
+    Where an earlier encounter has the same interview (an emergency visit that is part of a stay), the JSON is that
+    encounter's id.
+    """
     truth: bytes = b""
     """Compressed JSON; empty for none."""
 
@@ -30,7 +35,10 @@ def behind(patient_id: str, interviews: Mapping[str, Interview], truth: Truth | 
     """Return interviews (by Encounter id, in order) and truth of a chart as the store keeps them."""
     compressor = zstandard.ZstdCompressor(level=LEVEL)
     visits = []
+    first: dict[bytes, str] = {}
     for encounter, interview in interviews.items():
-        body = compressor.compress(interview.model_dump_json().encode())
+        text = interview.model_dump_json().encode()
+        same = first.setdefault(text, encounter)
+        body = compressor.compress(text if same == encounter else orjson.dumps(same))
         visits.append((encounter, frame_digest(body).hex(), body))
     return Behind(patient_id, tuple(visits), b"" if truth is None else compressor.compress(truth.as_json()))

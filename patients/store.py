@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -147,10 +148,24 @@ class ChartStore:
         found = {}
         if self._has("visits"):
             rows = self._query("SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place", patient_id)
-            for encounter, digest, body in rows[-1:] if last else rows:
-                found[encounter] = Interview.model_validate_json(
-                    self._behind(body, digest, f"an interview of {patient_id}")
-                )
+            bodies = {encounter: (body, digest) for encounter, digest, body in rows}
+            read: dict[str, Interview] = {}
+            for encounter in list(bodies)[-1:] if last else bodies:
+                found[encounter] = self._told(patient_id, encounter, bodies, read)
+        return found
+
+    def _told(
+        self, patient_id: str, encounter: str, bodies: Mapping[str, tuple[bytes, str]], read: dict[str, Interview]
+    ) -> Interview:  # fmt: skip
+        """Return the interview of an encounter, which may be that of another; `read` keeps what was read."""
+        what = f"an interview of {patient_id}"
+        text = self._behind(*bodies[encounter], what)
+        if text.startswith(b'"'):  # the id of the encounter that has the same (`behind.py`)
+            other = orjson.loads(text)
+            if other not in bodies or other == encounter:
+                raise DataError(f"{self.path}: {what} is damaged (`{encounter}` has that of no encounter); build again")
+            return read[other] if other in read else self._told(patient_id, other, bodies, read)
+        found = read[encounter] = Interview.model_validate_json(text)
         return found
 
     def truth(self, patient_id: str) -> Truth | None:

@@ -40,7 +40,7 @@ def alcohol_more(speaker: Speaker, person: Person) -> Pair:
 
 def living_more(speaker: Speaker, person: Person) -> Pair:
     """Return what goes with a short answer about home."""
-    key = person.living
+    key: str = person.living
     if person.living == "family" and speaker.caregiver in ("mother", "father"):
         key = "child"
     elif speaker.caregiver == "spouse" and person.living in ("spouse", "family"):

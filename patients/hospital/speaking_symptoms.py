@@ -16,8 +16,8 @@ from .speaking import Speaker, capital, phrases, speech, time_words
 
 _PARTICULARS = ("region", "quality", "provocation", "palliation", "timing", "radiation")
 _WORD = re.compile(r"[a-z]{4,}")
-_MILD, _SEVERE = 3, 7
-"""Pain scores up to which pain is mild, and from which it is severe."""
+_MILD, _MIDDLING, _SEVERE = 3, 5, 7
+"""Pain scores up to which pain is mild and not yet bad, and from which it is severe."""
 _KEYS = {"provocation": "worse", "palliation": "better"}
 
 
@@ -93,7 +93,7 @@ def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
 def _agrees(sign: Sign, english: str) -> bool:
     """Tell whether a sentence does not say more than a mild trouble, nor less than a severe one."""
     level = _english(sign, "severity").partition(",")[0]
-    mild = level == "mild" if sign.score is None else sign.score <= _MILD
+    mild = level == "mild" if sign.score is None else sign.score <= _MIDDLING
     severe = level == "severe" if sign.score is None else sign.score >= _SEVERE
     if mild and any(one in english for one in speech()["absolute"]):
         return False
@@ -336,9 +336,7 @@ def beside(speaker: Speaker, sign: Sign) -> Pair:
     of_habit = phrases("habit_more", sign.finding)
     if of_habit:
         return speaker.next(of_habit)
-    return speaker.next(
-        phrases("history_more" if sign.finding.endswith(("_history", "_vte", "_cad")) else "event_more")
-    )
+    return speaker.next(phrases("event_more" if sign.finding in speech()["accidents"] else "history_more"))
 
 
 def told_symptoms(signs: Sequence[Sign]) -> list[Sign]:

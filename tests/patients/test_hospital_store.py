@@ -21,6 +21,7 @@ from wardround.patients import (
     import_fhir,
     load_charts,
 )
+from wardround.patients.behind import behind as kept
 from wardround.patients.hospital.charting import chart_record
 from wardround.patients.hospital.flaws import FlawRates, plant_counted
 from wardround.patients.hospital.truth import make_truth
@@ -74,6 +75,23 @@ def test_interviews_come_back_by_encounter_and_the_last_without_one(store: Chart
     assert store.interview(PATIENT, f"{PATIENT}-e2") == told("stopped")
     assert store.interview(PATIENT, f"{PATIENT}-e3") is None
     assert store.interview(PATIENT) == told("unsure")
+
+
+def test_one_interview_of_several_encounters_is_stored_once(tmp_path: Path) -> None:
+    first, other = told("stopped"), told("unsure")
+    shared = {f"{PATIENT}-e1": first, f"{PATIENT}-e2": told("stopped"), f"{PATIENT}-e3": other}
+    rows = kept(PATIENT, shared, None).visits
+    assert [encounter for encounter, _, _ in rows] == list(shared)
+    assert len(rows[1][2]) < 60 < len(rows[0][2])
+    path = tmp_path / "shared.sqlite"
+    charted = chart_record(plant_counted(fixture.make_record(), RATES).record)
+    with StoreWriter(path) as writer:
+        writer.add(PATIENT, charted.builder.resources(), interviews=dict(list(shared.items())[:2]))
+        writer.close()
+    with ChartStore.open(path) as opened:
+        assert opened.interviews(PATIENT) == {f"{PATIENT}-e1": first, f"{PATIENT}-e2": first}
+        assert opened.interview(PATIENT, f"{PATIENT}-e2") == first
+        assert opened.interview(PATIENT) == first
 
 
 def test_the_truth_comes_back_whole(store: ChartStore) -> None:
