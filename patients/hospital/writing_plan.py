@@ -19,7 +19,7 @@ from .writing_words import Scribe, service_name
 
 _MOST_LABS = 3
 _MOST_PROBLEMS = 9
-_MOST_ORDERS = 5
+_MOST_ORDERS = 9
 _TRANSFUSION = 8
 """Hemoglobin in g/dL below which a note speaks of transfusion."""
 
@@ -147,8 +147,8 @@ def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
     over = [one for one in over if one.drug not in running and one.ended == "completed"][:2]
     if over:
         names = scribe.join([scribe.drug(one) for one in over])
-        return Said(lowered(teller.words("plan.finished", drugs=names, Drugs=capital(names))),
-                    tuple(one.id for one in over))  # fmt: skip
+        text = teller.words("plan.finished", drugs=names, Drugs=names)
+        return Said(text if text.startswith(names) else lowered(text), tuple(one.id for one in over))
     turned = [one for one in known.happened("improved") if illness.id in one.facts]
     if turned:
         return Said(teller.words("plan.recovering"), (illness.id, turned[-1].id))
@@ -282,8 +282,9 @@ def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -
     for one in known.stopped(begin, known.at):
         if one.indication != illness.id or one.drug in running:
             continue
-        text = teller.words("plan.stop", drug=scribe.drug(one), Drug=capital(one.name), reason=stop_reason(teller, one))
-        said.append(Said(lowered(text), (one.id,)))
+        name = scribe.drug(one)
+        text = teller.words("plan.stop", drug=name, Drug=name, reason=stop_reason(teller, one))
+        said.append(Said(text if text.startswith(name) else lowered(text), (one.id,)))
     return said[:2]
 
 

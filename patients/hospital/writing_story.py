@@ -156,6 +156,11 @@ def _described(teller: Teller, sign: Sign) -> list[Sentence]:
         text = lowered(pair.en.rstrip("."))
         if name == "timing" and _steady(sign) and any(word in text for word in table("wave_words")):
             continue
+        if name == "timing" and (when := table("onset_words").get(text)):
+            told.append(teller.say("hpi.timing.onset", (sign.id,), when=when))
+            continue
+        if name == "timing" and text == "once":
+            continue
         if name == "provocation" and (when := table("times_of_day").get(text)):
             told.append(teller.say("hpi.provocation.time", (sign.id,), when=when))
             continue

@@ -122,6 +122,8 @@ def _general(scribe: Scribe, teller: Teller) -> Usual:
     elif (
         (heat is not None and heat >= _FEVER)
         or (grown and pulse is not None and pulse >= _TIRED_PULSE)
+        or (saturation is not None and saturation < _SATURATION - 1)
+        or (grown and breaths is not None and breaths >= _BREATHS)
         or (acute and not known.happened("improved"))
     ):
         key = "fair"
