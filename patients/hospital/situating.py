@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
 from .generation import rules
-from .making import Making, latest
+from .making import Making, latest, wider
 from .prescribing import Situation
 
 _RECENT = 400 * DAY
@@ -20,7 +19,7 @@ _RECENT = 400 * DAY
 
 def is_a(drug: str, kinds: Iterable[str]) -> bool:
     """Tell whether a drug is one of some drugs or classes."""
-    return any(lexicon().is_a(drug, kind) for kind in kinds)
+    return not wider(drug).isdisjoint(kinds)
 
 
 def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] = ()) -> Situation:
