@@ -85,7 +85,7 @@ def usual_words(
     return Usual(teller.words(f"exam.{some}"), facts, whole=False) if some else None
 
 
-def _vitals(known: Known) -> dict[str, Result]:
+def _vitals(known: Known) -> Mapping[str, Result]:
     """Return the last round of vital signs, or the first of the stay."""
     return known.latest(known.at - _DAY) or known.first()
 

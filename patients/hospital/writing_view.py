@@ -127,6 +127,8 @@ class Known:
         self.begin = min([root.start, *parts])
         """When the patient came: through the emergency department, as the case may be."""
         self.since = self.begin if since is None else since
+        self._latest: dict[tuple[Instant, Instant], dict[str, Result]] = {}
+        self._active: dict[tuple[Instant, tuple[str, ...]], list[Prescription]] = {}
 
     # -- illnesses -----------------------------------------------------------------------------------------------------
 
@@ -206,11 +208,13 @@ class Known:
         """Results of this stay that are known, in order of the draw."""
         return tuple(one for one in self.outline.results_of.get(self.root.id, ()) if one.known_at <= self.at)
 
-    def latest(self, since: Instant | None = None, before: Instant | None = None) -> dict[str, Result]:
+    def latest(self, since: Instant | None = None, before: Instant | None = None) -> Mapping[str, Result]:
         """Return the last known result of each lab within a span of draws."""
         begin = self.begin - 6 * HOUR if since is None else since
         end = self.at if before is None else before
-        return {one.lab: one for one in self.results if begin <= one.at <= end}
+        if (begin, end) not in self._latest:
+            self._latest[begin, end] = {one.lab: one for one in self.results if begin <= one.at <= end}
+        return self._latest[begin, end]
 
     def first(self) -> dict[str, Result]:
         """Return the first known result of each lab."""
@@ -228,14 +232,16 @@ class Known:
     def active(self, *kinds: str, at: Instant | None = None) -> list[Prescription]:
         """Return the orders of some kinds (all, if none is named) that are active at a moment."""
         then = self.at if at is None else at
-        return [
-            one
-            for one in self.life.prescriptions
-            if one.start <= then
-            and one.known_at <= self.at
-            and (one.stop is None or one.stop > then)
-            and (not kinds or one.kind in kinds)
-        ]
+        if (then, kinds) not in self._active:
+            self._active[then, kinds] = [
+                one
+                for one in self.life.prescriptions
+                if one.start <= then
+                and one.known_at <= self.at
+                and (one.stop is None or one.stop > then)
+                and (not kinds or one.kind in kinds)
+            ]
+        return list(self._active[then, kinds])
 
     def home(self) -> list[Prescription]:
         """Return what the patient had been prescribed when the stay began."""
