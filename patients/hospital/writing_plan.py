@@ -89,7 +89,7 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     value = "".join(f" ({scribe.lab(one)} {scribe.value(one, unit=True)})" for one in found)
     name = scribe.condition(principal)
     text = lowered(teller.words("plan.over", value=value))
-    mine = [one for one in known.active("home", "discharge") if one.indication == principal.id]
+    mine = [one for one in known.active("home", "discharge") if problem_of(known, one) == principal.id]
     kept = _orders(scribe, teller, "plan.home", [one for one in mine if not _supportive(one)])
     text = f"{text}; {kept.text}" if kept.text else text
     ids = unique([principal.id, *(one.id for one in found), *kept.facts])
