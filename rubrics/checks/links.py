@@ -24,6 +24,8 @@ NOT_BY = words("because.not_by")
 DENYING = words("because.denying")
 REJECTS = words("because.rejects")
 SUBJECTS = words("because.subjects")
+STATING = tuple(sorted(words("because.stating")))
+"""How links end that state the reason of the sentence before ("The reason is")."""
 REJECTING = words("because.rejecting")
 """Two words that open what a reason rejects."""
 TURNED_DOWN = words("because.turned_down")
@@ -177,6 +179,9 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
         for other in sentence.within(ann.end, _clause_end(reading, sentence, ann.start), "link")
     ):
         return None  # "由呕吐引起": the causing word at the end reads both
+    if ann.start == sentence.start and reading.document.text(ann.start, ann.end).lower().endswith(STATING):
+        # "The reason is X, which …"
+        return _previous(reading, number), [(ann.end, _reason_end(reading, sentence, ann))]
     opening = ann.start == start or (
         ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
     )

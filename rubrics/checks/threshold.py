@@ -15,6 +15,8 @@ from .value import claims_for
 IMPERATIVES = words("threshold.imperatives")
 DEFINING = tuple(sorted(words("threshold.defining")))
 ONLY_THEN = words("because.only_then")
+ONLY_THEN_REACH = 15
+"""Tokens after a bound within which 才 makes it a condition."""
 RULES = tuple(sorted(words("threshold.rules")))
 
 
@@ -57,7 +59,7 @@ def _only_then(bound: Measured, reading: Reading) -> bool:
     """As in "超过6.5才给钙剂": the bound is a condition of what follows, whatever the patient's number."""
     document = reading.document
     end = document.sentences[bound.sentence].end
-    following = range(bound.token + 1, min(bound.token + 5, end))
+    following = range(bound.token + 1, min(bound.token + ONLY_THEN_REACH, end))
     return any(document.tokens[i].raw in ONLY_THEN and document.clause[i] == bound.clause for i in following)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wardround.rubrics.reading import Measured, Reading
 from wardround.rubrics.rubric import ValueCheck, Verdict
 
@@ -9,6 +11,9 @@ from .amounts import same_amount
 from .context import CheckContext
 from .drug_doses import drugs_of, judge_dose
 from .matching import MEASURES, ids_for, is_a, unread, verdict
+
+HALVES = {"systolic_bp": 0, "diastolic_bp": 1}
+"""Which number of a blood pressure each measures."""
 
 
 def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -74,11 +79,24 @@ def _rival(claim: Measured, stated: list[Measured]) -> bool:
     return False
 
 
+def _halves(ids: tuple[str, ...], reading: Reading) -> list[Measured]:
+    """Return the systolic or diastolic halves of the blood pressures given as pairs."""
+    half = next((HALVES[one] for one in ids if one in HALVES), None)
+    if half is None:
+        return []
+    return [
+        replace(v, concept=ids[0], concepts=ids[:1], shape="one", values=(v.values[half],), value=str(v.values[half]))
+        for v in reading.values_of(("blood_pressure",))
+        if v.shape == "pair"
+    ]
+
+
 def claims_for(name: str, reading: Reading) -> list[Measured]:
     """Return the numbers of a concept, by knowledge id, else by the words before a number."""
     ids = ids_for(name, MEASURES)
     if ids:
-        return list(reading.values_of(ids)) or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
+        own = list(reading.values_of(ids)) or _halves(ids, reading)
+        return own or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
     from .free import claims_by_words
 
     return claims_by_words(name, reading)

@@ -152,6 +152,7 @@ class ActReader(Meant):
         before = [tokens[i].key for i in range(left, ann.start)]
         joined = "".join(before[-4:])
         weighed = bool(set(before) & WEIGHED) or any(word in joined for word in WEIGHED_HAN)
+        weighed = weighed or (site.chinese and self._wished(ann))
         past = bool(set(before[-3:]) & PAST_AUXILIARY) and "be" not in before[-2:]
         if site.text in PAST_FORMS and "be" not in before[-3:] and "been" not in before:
             past = past or "should" not in before
@@ -182,6 +183,14 @@ class ActReader(Meant):
             or self.sentence.question
         )
         return advised, negated, flags
+
+    def _wished(self, ann: Ann) -> bool:
+        """As in "患者嫌麻烦想停药": a wish right before the act is somebody else's, unless it is the answer's own."""
+        return any(
+            wish.end == ann.start and self.document.tokens[wish.start - 1].raw not in "我们"
+            for wish in self.sentence.of("event", "want")
+            if wish.start > self.sentence.start
+        )
 
     def _negated(self, site: Site) -> bool:
         ann = site.ann
@@ -334,7 +343,7 @@ class ActReader(Meant):
         if drug.start == self.sentence.start:
             return True
         previous = self.document.tokens[drug.start - 1]
-        if self._at_need(drug):
+        if self._at_need(drug) or self._for_need(drug):
             return True
         if previous.raw in ",，:：;；-*|、(" or previous.key in ("and", "then", "plus", "加"):
             return True
@@ -351,6 +360,16 @@ class ActReader(Meant):
             start -= 1
         text = "".join(tokens[i].raw for i in range(start, drug.start))
         return 2 <= len(text) <= 6 and text.endswith(WHEN_NEEDED) and not text.endswith(THEN)
+
+    def _for_need(self, drug: Ann) -> bool:
+        """As in "and for breakthrough pain a little codeine": a clause that opens on what the drug is for."""
+        tokens, clause = self.document.tokens, self.document.clause
+        start = drug.start
+        while start > self.sentence.start and clause[start - 1] == clause[drug.start]:
+            start -= 1
+        keys = [tokens[i].key for i in range(start, drug.start) if tokens[i].kind != "p"]
+        opened = keys[1:] if keys[:1] == ["and"] else keys
+        return 1 < len(opened) <= 7 and opened[0] == "for" and not any(self.sentence.within(start, drug.start, "act"))
 
     def _dosed(self, drug: Ann) -> bool:
         return any(

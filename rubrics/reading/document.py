@@ -20,6 +20,10 @@ CONTRAST = words("document.contrast")
 SINGLE_ABBREVIATIONS = words("document.abbreviations")
 
 
+SPOKEN_BUT = words("document.spoken_but")
+"""What follows 可 at the start of a clause where it means "but" ("可她有哮喘")."""
+
+
 @dataclass(slots=True)
 class Ann:
     """Something found over tokens [start, end)."""
@@ -175,3 +179,12 @@ def attach(sentences: Iterable[Sentence], anns: Iterable[Ann]) -> None:
             listed[index].anns.append(ann)
     for sentence in listed:
         sentence.starts = [ann.start for ann in sentence.anns]
+
+
+def turns(document: Document, at: int) -> bool:
+    """Tell whether a word of contrast stands at token `at`: but, however, 但, and 可 where it opens a clause."""
+    token = document.tokens[at]
+    if token.key in CONTRAST or token.raw == "但":
+        return True
+    opens = at > 0 and document.clause[at - 1] != document.clause[at]
+    return token.raw == "可" and opens and document.text(at + 1, at + 2)[:1] in SPOKEN_BUT

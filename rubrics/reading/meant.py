@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 
 from .cues import words
-from .document import Ann
+from .document import Ann, turns
 from .framed import Framed
 
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
@@ -34,7 +34,7 @@ class Meant(Framed, ABC):
             elif mod.kind == "reject" and quoted and mod.start >= ann.end:
                 return True
             elif mod.kind == "usual" and mod.end <= ann.end and clause[mod.start] == clause[ann.start]:
-                if any(tokens[i].key in TURNS for i in range(ann.end, self.sentence.end)):
+                if any(tokens[i].key in TURNS or turns(self.document, i) for i in range(ann.end, self.sentence.end)):
                     return True  # "I would normally avoid it, but here it is fine"
             elif mod.kind == "tossup":
                 first, last = sorted((mod.start, ann.start))

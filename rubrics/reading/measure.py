@@ -35,6 +35,7 @@ HOURLY = tuple(sorted(words("measure.hourly")))
 SHARES = tuple(sorted(words("measure.shares")))
 SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
+FROM = frozenset(("from", "由", "从"))
 REACH = 14
 """Tokens between a concept and a number without a unit."""
 
@@ -173,6 +174,7 @@ class Binder(Sharing):
                 drug is not None
                 and drug.start > owner.start
                 and (quantity.unit is None or quantity.dimension in DOSE_DIMENSIONS)
+                and not self._moved_past(owner, drug, ann)
             ):
                 return None
             if not any(fits(one, quantity.unit) for one in ids_of(owner)):
@@ -188,6 +190,17 @@ class Binder(Sharing):
                 return None
             return owner
         return None
+
+    def _moved_past(self, owner: Ann, drug: Ann, ann: Ann) -> bool:
+        """As in "Platelets dropped on heparin, from 240 to 96": a clause after the drug says from where to where."""
+        tokens, clause = self.document.tokens, self.document.clause
+        if clause[ann.start] == clause[drug.start] or ann.value.unit is not None:
+            return False
+        moved = any(s.kind in ("rising", "falling") for s in self.sentence.within(owner.end, drug.start, "state"))
+        first = next(
+            i for i in range(drug.end, ann.start + 1) if clause[i] == clause[ann.start] and tokens[i].kind != "p"
+        )
+        return moved and tokens[first].key in FROM and not self._act_between(owner, ann)
 
     def _share_of(self, ann: Ann) -> bool:
         """Tell whether a percentage is a share of a best, predicted or normal value."""

@@ -110,6 +110,8 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
     if negative and shape == "one":
         values, texts = (-values[0],), ("-" + texts[0],)
     unit, dimension, end, power = _unit_after(tokens, end, number)
+    if shape == "one" and unit is not None and (upper := _upper(tokens, end, unit)) is not None:
+        values, texts, shape, end = (values[0], upper[0].value), (texts[0], upper[0].text), "range", upper[1]
     scaled = _scaled().get(tokens[end].raw) if unit is None and end < len(tokens) else None
     if scaled is not None:
         unit, dimension, end = scaled[0], "mass", end + 1
@@ -123,6 +125,17 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
         return None
     time = _is_time(tokens, at, end, unit, dimension)
     return Quantity(at, end, values, texts, shape, unit, dimension, number.worded, time)
+
+
+def _upper(tokens: list[Token], at: int, unit: str) -> tuple[Number, int] | None:
+    """Return the upper end of a range that gives its unit twice ("88%~92%"), and where it ends."""
+    if at + 1 >= len(tokens) or tokens[at].raw not in "-~～" or not (tokens[at].glued and tokens[at + 1].glued):
+        return None
+    number = read_number(tokens, at + 1)
+    if number is None:
+        return None
+    again, _, end, power = _unit_after(tokens, number.end, number)
+    return (number, end) if again == unit and not power else None
 
 
 def _degrees(tokens: list[Token], number: Number) -> Number:

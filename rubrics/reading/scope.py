@@ -6,7 +6,7 @@ from bisect import bisect_right
 
 from .claims import Flags
 from .cues import words
-from .document import CONTRAST, Ann, Document, Sentence
+from .document import CONTRAST, Ann, Document, Sentence, turns
 
 SHORT_NEGATIONS = words("scope.short_negations")
 NEAR = 4
@@ -335,10 +335,7 @@ class Scopes:
             return ""  # a source in a later part of the sentence speaks for that part
         if source.kind == "own":
             return ""
-        if source.kind in ("chart", "adviser") and any(
-            self.document.tokens[i].key in CONTRAST or self.document.tokens[i].raw == "但"
-            for i in range(source.end, start)
-        ):
+        if source.kind in ("chart", "adviser") and any(turns(self.document, i) for i in range(source.end, start)):
             return ""  # "the note says …, but …": the answer speaks again
         return source.kind
 
