@@ -133,6 +133,8 @@ def _clashes(sign: Sign, english: str, chinese: str) -> int:
         found += bool(words & others) or any(one in chinese for one in others_zh)
     found += bool(set(re.findall(r"[a-z]+", english.lower())) & set(speech()["lengths"]))
     found += any(one in chinese for one in speech()["lengths"])
+    if _hours(sign):  # nobody has slept badly for a night with what began at noon
+        found += bool(set(re.findall(r"[a-z]+", english.lower())) & set(speech()["days"]))
     if sign.side is not None:
         other = "right" if sign.side == "left" else "left"
         found += other in re.findall(r"[a-z]+", english.lower())
@@ -290,7 +292,7 @@ def brief(speaker: Speaker, sign: Sign, lead: str) -> Pair:
     before = speaker.next(phrases(lead))
     lay = finding_profiles()[sign.finding].lay
     if lay is not None and not _fitting(speaker, sign):
-        return Pair(f"{before.en} {lay.name.en[0]}.", f"{before.zh}{lay.name.zh[0]}。")
+        return Pair(f"{before.en} there is {lay.name.en[0]}.", f"{before.zh}{lay.name.zh[0]}。")
     english = said.en
     if english.split(" ")[0] not in ("I", "I'm", "I've") and english[1:2] in set("abcdefghijklmnopqrstuvwxyz "):
         english = english[0].lower() + english[1:]
@@ -315,7 +317,9 @@ def pain_now(speaker: Speaker, pain: Pain, sign: Sign | None) -> list[Pair]:
     if sign is None:
         return sentences
     if pain.worst is not None and (pain.now is None or pain.now < pain.worst):
-        sentences.append(speaker.next(phrases("worst"), worst=_score(pain.worst)))
+        sentences.append(
+            speaker.next(phrases("worst" if pain.now is None else "worst_after"), worst=_score(pain.worst))
+        )
     sentences.append(_where(speaker, sign, over=pain.now == 0))
     return sentences
 
