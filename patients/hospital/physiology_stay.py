@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 
 import orjson
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -20,6 +21,7 @@ from .physiology_core import CONTEXT, HOUR, Shift
 _BEFORE_H = 72
 _BORNE = ((18, Decimal("0.25")), (40, Decimal("0.6")))
 """Below an age, the share of the effect that shows."""
+_USUAL = MappingProxyType({"times": Decimal(1), "add": Decimal(0)})
 _RECOVERS_H = 96
 """Recovery begins so long after arrival, unless the illness turns before."""
 
@@ -66,6 +68,8 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream, be
         if stream.below(100) >= effect.percent:
             continue
         low, high = effect.band(illness.severity)
+        if _opposed(illness, effect):
+            continue
         way = CONTEXT.divide(CONTEXT.multiply(CONTEXT.subtract(high, low), Decimal(lot)), Decimal(1000))
         found.append(
             Shift(
@@ -81,6 +85,25 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream, be
             )
         )
     return tuple(found)
+
+
+def _opposed(illness: Illness, effect: LabEffect) -> bool:
+    """Tell whether an effect of the stay would hide what the illness itself does (calcium in hypercalcaemia)."""
+    profile = condition_profiles().get(illness.condition)
+    if profile is None:
+        return False
+    lowers = _middle(effect, illness) < _USUAL[effect.mode]
+    reached = {effect.lab} | ({"calcium"} if effect.lab == "albumin" else set())
+    return any(
+        one.lab in reached and (_middle(one, illness) < _USUAL[one.mode]) != lowers
+        for one in profile.effects
+        if _middle(one, illness) != _USUAL[one.mode]
+    )
+
+
+def _middle(effect: LabEffect, illness: Illness) -> Decimal:
+    low, high = effect.band(illness.severity)
+    return CONTEXT.divide(CONTEXT.add(low, high), Decimal(2))
 
 
 def _borne(mode: str, size: Decimal, part: Decimal) -> Decimal:
