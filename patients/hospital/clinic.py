@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from wardround.patients.knowledge.bedside import condition_profiles
@@ -134,7 +135,7 @@ def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity:
     if not _one_step(order.dose, found.dose):
         return
     desk.end(order, at, rules().reasons["dose_changed"].pair())
-    desk.write(found, at, "home", identity, illness.id, line=order.line, continues=order.id)
+    desk.write(replace(found, name=order.name), at, "home", identity, illness.id, line=order.line, continues=order.id)
 
 
 def _one_step(old: str, new: str) -> bool:

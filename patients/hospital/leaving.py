@@ -96,7 +96,8 @@ def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: 
     if found is None or found.route != order.route:
         return False
     last = next((one.id for one in reversed(making.orders.values()) if one.drug == order.drug), order.id)
-    desk.write(as_before(found, order, around), at, kind, encounter, order.indication, line=order.line, continues=last)
+    again = replace(as_before(found, order, around), name=order.name)
+    desk.write(again, at, kind, encounter, order.indication, line=order.line, continues=last)
     return True
 
 

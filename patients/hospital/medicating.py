@@ -338,7 +338,14 @@ class Desk:
                 making.paused[order.id] = "dose_adapted"
             kind: Kind = order.kind if encounter is None or order.kind == "inpatient" else "inpatient"
             self.write(
-                other, at, kind, encounter, order.indication, line=order.line, continues=order.id, stop=order.stop
+                replace(other, name=order.name),
+                at,
+                kind,
+                encounter,
+                order.indication,
+                line=order.line,
+                continues=order.id,
+                stop=order.stop,
             )
         return changed
 
