@@ -244,7 +244,7 @@ class HeldBefore(_Frozen):
 
 
 class Explained(_Frozen):
-    """A lab that an illness moves so far that it says nothing of a drug."""
+    """A lab or finding that an illness explains: it says nothing against a drug (hemoptysis in embolism)."""
 
     lab: str
     conditions: tuple[str, ...]

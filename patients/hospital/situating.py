@@ -37,9 +37,11 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
     }  # fmt: skip
     known = making.ill(at)
     conditions = frozenset(one.condition for one in known)
+    said: set[str] = set()
     for rule in rules().explained:
         if any(one in conditions or one in making.suspected for one in rule.conditions):
             labs.pop(rule.lab, None)
+            said.add(rule.lab)
     running = [order for order in making.active(at) if order.id not in left_out]
     if any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in running):
         conditions |= {"shock"}
@@ -51,7 +53,7 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
         crcl=clearance(age, making.person.sex, making.person.weight_kg, labs.get("creatinine")),
         child_pugh=child_pugh(conditions | making.suspected, labs),
         pregnant=any(one in conditions for one in rules().pregnancy),
-        conditions=conditions | making.showing | making.suspected,
+        conditions=(conditions | making.showing | making.suspected) - said,
         allergies=frozenset(one.substance for one in making.allergies if one.known_at <= at),
         drugs=tuple(dict.fromkeys(order.drug for order in running)),
         labs=labs,
