@@ -228,12 +228,17 @@ class Desk:
         )
         if choice is None:
             return None
+        with_new = replace(bare, drugs=(choice.drug,), phase="home")
+        clashes = []
         for order in homes:
-            with_new = replace(bare, drugs=(choice.drug,), phase="home")
-            clash = [one for one in problems(order.drug, order.dose, order.route, order.frequency, with_new)
-                     if one.kind in ("interaction", "duplicate")]  # fmt: skip
-            if clash and (line.works or clash[0].kind == "duplicate"):
-                self.pause(order, at, "replaced" if clash[0].kind == "duplicate" else "unsafe", clash[0])
+            found = problems(order.drug, order.dose, order.route, order.frequency, with_new)
+            clash = next((one for one in found if one.kind in ("interaction", "duplicate")), None)
+            if clash is not None and clash.kind == "interaction" and is_a(order.drug, ("anticoagulant",)):
+                return None  # what keeps the blood thin does not give way to another kind of drug
+            if clash is not None and (line.works or clash.kind == "duplicate"):
+                clashes.append((order, clash))
+        for order, clash in clashes:
+            self.pause(order, at, "replaced" if clash.kind == "duplicate" else "unsafe", clash)
         around = situation(making, at, phase)
         return choice if not problems(choice.drug, choice.dose, choice.route, choice.frequency, around) else None
 
@@ -246,7 +251,7 @@ class Desk:
         at = self.now(at)
         if choice.frequency.casefold() in rules().continuous:
             choice = replace(choice, prn=False)
-        once = choice.frequency.casefold() in rules().once
+        once = choice.frequency.casefold() in rules().once and (kind == "inpatient" or not choice.prn)
         if once:
             stop = at + 10 * MINUTE
         order = Prescription(
