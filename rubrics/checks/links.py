@@ -24,6 +24,8 @@ NOT_BY = words("because.not_by")
 DENYING = words("because.denying")
 REJECTS = words("because.rejects")
 SUBJECTS = words("because.subjects")
+BACKWARD = words("because.backward")
+"""Links that, at the end of a sentence, point to the sentence before."""
 STATING = tuple(sorted(words("because.stating")))
 """How links end that state the reason of the sentence before ("The reason is")."""
 REJECTING = words("because.rejecting")
@@ -292,6 +294,8 @@ def _attributive(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
 def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     document = reading.document
     text = document.text(ann.start, ann.end)
+    if text.lower() in BACKWARD and ann.start > sentence.start + 1 and _ends(reading, sentence, ann):
+        return [(sentence.start, ann.start)], _previous(reading, number)  # "Stop metformin for that reason."
     start = _clause_start(reading, sentence, ann.start)
     if text[0] in WITH and text[-1] in CONCERN and ann.end - ann.start > 3:
         return [(sentence.start, ann.start)], [(ann.start + 1, ann.end - 2)]
@@ -309,6 +313,11 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
         if ann.start > start:
             claims.append((start, ann.start))
     return claims, reasons
+
+
+def _ends(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
+    """Tell whether nothing but marks follows a link in its sentence."""
+    return all(reading.document.tokens[i].kind == "p" for i in range(ann.end, sentence.end))
 
 
 def _closes(reading: Reading, sentence: Sentence, ann: Ann, start: int) -> bool:

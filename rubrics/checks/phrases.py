@@ -133,7 +133,9 @@ def found(phrase: Phrase, reading: Reading, spans: list[tuple[int, int]], *, loo
         return False
     for kind in phrase.bare:
         if not any(
-            _inside(a.token, spans) and a.act in CLOSE.get(kind, (kind,)) and (loose or a.advised)
+            (_inside(a.token, spans) or _inside(a.end, spans))
+            and a.act in CLOSE.get(kind, (kind,))
+            and (loose or a.advised)
             for a in reading.advice
         ):
             return False

@@ -6,7 +6,7 @@ import re
 
 from wardround.rubrics.reading import MentionClaim, Reading
 from wardround.rubrics.reading.cues import words
-from wardround.rubrics.reading.document import CONTRAST, Ann, Sentence
+from wardround.rubrics.reading.document import CONTRAST, Ann, Sentence, turns
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext
@@ -28,6 +28,8 @@ JOINTS = tuple(sorted(words("reports.joints"), key=lambda joint: (-len(joint), j
 """What stands between the two parts of a reason."""
 ANAPHORS = words("reports.anaphors")
 QUOTES = "\"'”“"
+BREATH = 6
+"""Tokens within which a statement and its denial cancel each other."""
 
 
 def judge(check: ReportsCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -223,7 +225,23 @@ def _event(event: str, concept: Phrase, reading: Reading, spans: Spans, *, denie
                 continue
             drugs = _governed(reading, ann, start, end)
             if not drugs or not wanted or is_a(drugs, wanted) or is_a(wanted, drugs):
-                return True
+                return not (event == "stop" and _taken_back(reading, told, ann, drugs or wanted))
+    return False
+
+
+def _taken_back(reading: Reading, told: list[Ann], event: Ann, drugs: tuple[str, ...]) -> bool:
+    """As in "takes, stopped, never stopped metformin": the same is said and denied in one breath, which says neither."""
+    tokens = reading.document.tokens
+    for other in told:
+        first, last = sorted((event, other), key=lambda ann: ann.start)
+        gap = range(first.end, last.start)
+        if other is event or len(gap) > BREATH or any(turns(reading.document, i) for i in gap):
+            continue
+        apart = any(not set(name.concepts) & set(drugs) for name in _drugs_in(reading, first.end, last.start))
+        if apart or any(tokens[i].key in ("then", "until", "later") for i in gap):
+            continue
+        if _denied(reading, other) != _denied(reading, event):
+            return True
     return False
 
 

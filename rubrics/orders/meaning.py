@@ -55,7 +55,7 @@ def same_service(wanted: str, got: str) -> bool:
     asked, offered = read_meaning(_before_reason(one)), read_meaning(other)
     if not says(asked, offered):
         return False
-    added = _distinguishing(offered.parts) - _distinguishing(asked.parts)
+    added = _distinguishing(offered.parts) - _distinguishing(asked.parts) - asked.tokens
     return not added - frozenset(table("terms")["may_be_added"])
 
 

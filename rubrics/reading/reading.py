@@ -10,6 +10,7 @@ from wardround.patients import knowledge
 
 from .acts import ActReader
 from .annotate import annotate, named
+from .bounds import settled_acts
 from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
 from .cues import words
 from .document import Ann, Document, Sentence
@@ -54,6 +55,7 @@ class Reading:
                     measure = ann
             drug = self._topic(number, sentence) or drug
         self._values = aged(self._values)
+        self._acts = settled_acts(self.document, self._values, self._acts)
 
     def _read(self, number: int, sentence: Sentence, scopes: Scopes, measure: Ann | None, drug: Ann | None) -> None:
         line = measure is not None and self._in_list(number) and dated_line(self.document, sentence)

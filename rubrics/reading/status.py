@@ -125,7 +125,7 @@ class StateReader:
             if (
                 gap
                 and self.document.tokens[gap[-1]].key in CHOICE
-                and clash(claim.status, other.kind)
+                and (clash(claim.status, other.kind) or (other.kind == "none" and claim.status == "normal"))
                 and not claim.flags.negated
             ):
                 return replace(claim, flags=replace(claim.flags, hedged=True))

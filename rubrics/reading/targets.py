@@ -18,6 +18,7 @@ REACH_BEFORE = 9
 CJK_AFTER = 6
 LIST_WORDS = words("acts.list_words")
 PASSIVE = words("acts.passive")
+THE_DRUG = tuple(sorted(words("acts.the_drug")))
 BARE = words("acts.bare")
 BACKWARD = words("acts.backward")
 
@@ -226,6 +227,7 @@ class Targets:
         if (
             site.chinese
             or words & {"it", "them", "this", "both", "that"}
+            or site.text.startswith(THE_DRUG)
             or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}
         ):
             apart = (

@@ -1,0 +1,61 @@
+"""Acts that hang on a bound ("血糖大于16.7就上胰岛素"): advice only where the patient's own number is on that side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from wardround.patients import knowledge
+
+from .claims import ActClaim, Measured
+from .cues import words
+from .document import Document
+
+THEN = words("bounds.then")
+"""Words that open, right before the act, what is done on that side of the bound."""
+NEAR = 4
+"""Tokens between such a word and its act or target."""
+MET = words("bounds.met")
+"""Words before a bound that say that the patient is on that side."""
+
+
+def settled_acts(document: Document, values: list[Measured], acts: list[ActClaim]) -> list[ActClaim]:
+    """Take back advice whose condition, a bound in the same sentence, the answer does not show to be met.
+
+    Args:
+        document: the answer.
+        values: all its numbers.
+        acts: all its acts.
+    """
+    bounds = [v for v in values if v.role == "bound" and v.shape == "one" and v.concepts and v.comparator]
+    if not bounds:
+        return acts
+    return [
+        replace(act, advised=False) if act.advised and _open(document, act, bounds, values) else act for act in acts
+    ]
+
+
+def _open(document: Document, act: ActClaim, bounds: list[Measured], values: list[Measured]) -> bool:
+    """Tell whether the act follows such a word after a bound that no measured value of the answer reaches."""
+    tokens = document.tokens
+    first = min(act.token, act.end)
+    then = next((i for i in range(first - 1, max(-1, first - NEAR - 1), -1) if tokens[i].raw in THEN), None)
+    if then is None or document.number_of(then) != act.sentence:
+        return False
+    before = [b for b in bounds if b.sentence == act.sentence and b.token < then]
+    if not before or document.clause[then] - before[-1].clause > 1:
+        return False
+    bound = before[-1]
+    if any(tokens[i].raw in MET for i in range(max(0, bound.token - NEAR), bound.token)):
+        return False
+    own = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.concept == bound.concept]
+    return not any(_on_side(value, bound) for value in own)
+
+
+def _on_side(value: Measured, bound: Measured) -> bool:
+    here = value.values[0]
+    if value.unit != bound.unit and bound.stated_unit:  # a bare bound is meant in the unit of the number
+        converted = knowledge.convert(here, value.unit, bound.unit, value.concept)
+        if converted is None:
+            return True
+        here = converted
+    return here >= bound.values[0] if bound.comparator == "above" else here <= bound.values[0]
