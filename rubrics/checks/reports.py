@@ -230,7 +230,7 @@ def _event(event: str, concept: Phrase, reading: Reading, spans: Spans, *, denie
 
 
 def _taken_back(reading: Reading, told: list[Ann], event: Ann, drugs: tuple[str, ...]) -> bool:
-    """As in "takes, stopped, never stopped metformin": the same is said and denied in one breath, which says neither."""
+    """As in "takes, stopped, never stopped metformin": said and denied in one breath, which says neither."""
     tokens = reading.document.tokens
     for other in told:
         first, last = sorted((event, other), key=lambda ann: ann.start)
