@@ -187,7 +187,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
     opening = ann.start == start or (
         ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
     )
-    if opening and tokens[ann.start].key not in TRAILING:
+    if opening and reading.document.text(ann.start, ann.end).lower() not in TRAILING:
         end = _clause_end(reading, sentence, ann.start)
         turn = next((i for i in range(ann.end, end) if tokens[i].raw in TURN), None)
         if turn is not None:
@@ -266,6 +266,11 @@ def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
             break
     tokens = reading.document.tokens
     limit = next((i for i in range(ann.end, limit) if tokens[i].raw in ";；"), limit)
+    for other in sentence.within(ann.end, limit, "link"):
+        start = _clause_start(reading, sentence, other.start)
+        named = any(True for a in sentence.within(start, other.start, "concept") if a.start == start)
+        if start > ann.end and named and reading.document.text(other.start, other.end) in WRAPPED:
+            return start  # "为了粒缺，发热是输血引起的": another matter with its own cause
     for act in sentence.within(ann.end, limit, "act"):
         if clause[act.start] != clause[ann.end - 1] and act.kind != "none":
             start = _clause_start(reading, sentence, act.start)

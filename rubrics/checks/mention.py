@@ -35,11 +35,13 @@ def namings(name: str, reading: Reading) -> list[MentionClaim]:
     """Return every naming of a concept: by knowledge id (narrower ones assert it too), else by words."""
     ids = ids_for(name)
     if ids:
-        return [
+        named = [
             n
             for n in reading.names
             if set(n.concepts) & set(ids) or (n.polarity == "present" and is_a(n.concepts[:1], ids))
         ]
+        # what denies the wider thing denies this one too, where nothing is said of it by name ("no pain")
+        return named or [n for n in reading.names if n.polarity == "absent" and is_a(ids, n.concepts[:1])]
     found = []
     for number, start, end in word_places(name, reading):
         flags = reading.scopes[number].flags(start, end)

@@ -10,7 +10,7 @@ from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, 
 from wardround.rubrics.reading.annotate import implied_by
 from wardround.rubrics.reading.cues import words as word_list
 from wardround.rubrics.reading.document import Ann, Sentence
-from wardround.rubrics.reading.status import side_of
+from wardround.rubrics.reading.sides import side_of
 
 from .advice import CLOSE
 from .amounts import same_number

@@ -13,6 +13,7 @@ from .vocabulary import Phrases, normal, table, terms
 
 _GROUPS = ("contrast", "modality", "body", "side", "mode", "specialty", "finding")
 _WORD = re.compile(r"[^\W_]+")
+_MARKS = re.compile(r"[.;,。；，、]")
 _REACH = 12
 """Characters before a term in which a negation denies it."""
 
@@ -102,7 +103,7 @@ def read_meaning(text: str) -> Meaning:
         whole = bool(pieces) and not gaps
         inside.update(within)
         group = set(mention.concepts) | pieces
-        if _negated(text, mention.start):
+        if _negated(text, mention.start, mention.end):
             denied |= group
             continue
         said |= group
@@ -113,7 +114,7 @@ def read_meaning(text: str) -> Meaning:
         tokens = frozenset(hit.meaning)
         if at in inside:
             continue
-        if _negated(text, hit.start):
+        if _negated(text, hit.start, hit.end):
             denied |= tokens
             continue
         said |= tokens
@@ -122,7 +123,7 @@ def read_meaning(text: str) -> Meaning:
     for mention in mentions:
         hidden = _drug_within(text[mention.start : mention.end])
         if hidden:  # a longer name of another kind must not hide a drug: "penicillin allergy" names penicillin
-            (denied if _negated(text, mention.start) else said).add(hidden)
+            (denied if _negated(text, mention.start, mention.end) else said).add(hidden)
     return Meaning(
         tuple(needs), frozenset(said), frozenset(denied - said), frozenset(parts), _stems(text, covered), _script(text)
     )
@@ -200,10 +201,11 @@ def _holds(token: str, tokens: frozenset[str]) -> bool:
     return any(lexicon.is_a(other, token) for other in tokens)
 
 
-def _negated(text: str, start: int) -> bool:
-    """Tell whether a negation stands just before, with no clause end between."""
-    before = re.split(r"[.;,。；，、]", text[max(0, start - _REACH) : start])[-1]
-    return bool(_negations().find(before))
+def _negated(text: str, start: int, end: int) -> bool:
+    """Tell whether a negation stands just before, or what rules it out right after, with no clause end between."""
+    before = _MARKS.split(text[max(0, start - _REACH) : start])[-1]
+    after = _MARKS.split(text[end : end + _REACH])[0].strip()
+    return bool(_negations().find(before)) or after.startswith(tuple(table("terms")["negation_after"]))
 
 
 @cache

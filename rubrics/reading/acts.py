@@ -369,7 +369,9 @@ class ActReader(Meant):
             start -= 1
         keys = [tokens[i].key for i in range(start, drug.start) if tokens[i].kind != "p"]
         opened = keys[1:] if keys[:1] == ["and"] else keys
-        return 1 < len(opened) <= 7 and opened[0] == "for" and not any(self.sentence.within(start, drug.start, "act"))
+        named = any(self.sentence.within(start, drug.start, "concept"))
+        acted = any(self.sentence.within(start, drug.start, "act"))
+        return 1 < len(opened) <= 7 and opened[0] == "for" and named and not acted
 
     def _dosed(self, drug: Ann) -> bool:
         return any(

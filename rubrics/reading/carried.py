@@ -87,7 +87,12 @@ class Carried(Roles):
     def _pronoun_at(self, ann: Ann) -> bool:
         """Tell whether a pronoun and its verb stand right before a number ("it is 92", "这次是92")."""
         near = range(max(self.sentence.start, ann.start - 3), ann.start)
-        return any(self.document.tokens[i].key in IT for i in near)
+        if any(self.document.tokens[i].key in IT for i in near):
+            return True
+        moved = next(
+            (s for s in self.sentence.of("state") if s.end == ann.start and s.kind in ("up_to", "down_to")), None
+        )
+        return moved is not None and moved.start >= near.start and self.document.tokens[moved.start - 1].key in IT
 
     def _pronoun_before(self, ann: Ann) -> bool:
         """Tell whether the sentence opens on what the one before was about ("This clears the 50 …")."""

@@ -18,6 +18,7 @@ DOWNWARD = words("measure.downward")
 EITHER_WAY = words("measure.either_way")
 RANGED = tuple(sorted(words("measure.ranged")))
 LISTED = (",", "，", "、", "→", "->", "=>")
+AIMS = ("的目标", "的上限", "的下限", "的标准", "的界值", "的正常值", "这个")
 COMPARED = {"低": "below", "小": "below", "少": "below", "高": "above", "大": "above", "多": "above"}
 
 
@@ -34,7 +35,9 @@ class Roles:
         """Return above or below where such a word stands just before the number (or 以上, 以内 just after)."""
         tokens = self.document.tokens
         if ann.start > self.sentence.start and tokens[ann.start - 1].raw == "比" and ann.end < self.sentence.end:
-            side = COMPARED.get(tokens[ann.end].raw, "")  # "比30低"
+            after = self.document.text(ann.end, min(ann.end + 4, self.sentence.end))
+            aim = next((word for word in AIMS if after.startswith(word)), "")
+            side = COMPARED.get(after[len(aim) : len(aim) + 1], "")  # "比30低", "比130的目标高"
             if side:
                 return side
         for cue in self.sentence.within(max(self.sentence.start, ann.start - 10), ann.start, "state"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wardround.patients import knowledge
 from wardround.rubrics.limits import limits
 
 from .annotate import State, implied_by, named
@@ -14,6 +13,7 @@ from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
 from .panels import is_panel, stated_ids
 from .scope import Scopes
+from .sides import settled
 
 STATUSES = frozenset(
     (
@@ -35,10 +35,7 @@ STATUSES = frozenset(
     )
 )
 FLAGS = {"H": "high", "HH": "high", "L": "low", "LL": "low"}
-WORSE_HIGH = words("status.worse_when_high")
-WORSE_LOW = words("status.worse_when_low")
 UNFINISHED = tuple(sorted(words("status.unfinished")))
-LOW_WHEN_MISSED = words("status.low_when_missed")
 OPPOSITES = {"high": "low", "low": "high"}
 PREFIXES = {"high": frozenset(("hyper",)), "low": frozenset(("hypo",))}
 DOSED_BY = words("status.dosed_by")
@@ -48,6 +45,7 @@ CHOICE = words("choice")
 MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
+PASSIVE = words("status.passive")
 SUPPOSING = frozenset(("would", "should", "could", "might", "warrants", "calls", "demands", "argues"))
 
 
@@ -148,6 +146,8 @@ class StateReader:
         """As in "降低二甲双胍的剂量", "no change to levothyroxine": what to do with a drug, no state."""
         tokens, clause = self.document.tokens, self.document.clause
         following = list(self.sentence.within(ann.end, ann.end + 12, "concept"))
+        if self._done_to_drug(ann):
+            return True
         if tokens[ann.start].kind != "c":
             first = following[0] if following else None
             return (
@@ -162,6 +162,15 @@ class StateReader:
             c.value.drug and not c.value.measurable and c.start <= ann.end + 1 and clause[c.start] == clause[ann.start]
             for c in following
         )
+
+    def _done_to_drug(self, ann: Ann) -> bool:
+        """As in "since the diuretic was doubled": a movement in the passive, right after a drug, is of its dose."""
+        tokens = self.document.tokens
+        before = list(self.sentence.within(max(self.sentence.start, ann.start - 5), ann.start, "concept"))
+        if ann.kind not in MOVES or not before or not before[-1].value.drug or before[-1].value.measurable:
+            return False
+        gap = [tokens[i].key for i in range(before[-1].end, ann.start)]
+        return bool(gap) and set(gap) <= PASSIVE
 
     def _dates_a_number(self, ann: Ann) -> bool:
         """As in "1.2 at baseline": the words date the number before them."""
@@ -351,47 +360,3 @@ def _between(claims: list[StatusClaim]) -> list[StatusClaim]:
 def clash(one: str, other: str) -> bool:
     """Tell whether both statuses cannot hold at once."""
     return limits().statuses_clash(one, other)
-
-
-def settled(ann: Ann, ids: tuple[str, ...], values: list[Measured]) -> tuple[str, ...]:
-    """Return the statuses a state word means for a concept.
-
-    "Worse" and "off target" depend on which way the concept is bad, "only 35" and "up to 6.2" on its reference range.
-    """
-    if ann.kind in ("better_high", "worse_high"):
-        up = bool(set(ids) & WORSE_HIGH)
-        if not up and not set(ids) & WORSE_LOW:
-            return (ann.kind,)
-        return ("rising",) if up == (ann.kind == "worse_high") else ("falling",)
-    if ann.kind == "off_target":
-        side = _side_of(ids, ann, values)
-        if side == "normal" or not side or set(ids) & LOW_WHEN_MISSED:
-            side = "low" if set(ids) & LOW_WHEN_MISSED else "high"
-        return (side,)
-    if ann.kind in ("down_to", "up_to"):
-        side = _side_of(ids, ann, values)
-        return (side,) if side == ("low" if ann.kind == "down_to" else "high") else ()
-    return (ann.kind,)
-
-
-def _side_of(ids: tuple[str, ...], ann: Ann, values: list[Measured]) -> str:
-    """Return on which side of the reference range the concept's next number lies, "" where that is unknown."""
-    for value in values:
-        if ann.start <= value.token <= ann.end + 3 and set(value.concepts) & set(ids) and value.shape == "one":
-            return side_of(value)
-    return ""
-
-
-def side_of(value: Measured) -> str:
-    """Return high, low or normal for a number against the widest reference range known, "" without one."""
-    lab = knowledge.labs().get(value.concept)
-    if lab is None or not lab.ranges or value.shape != "one":
-        return ""
-    lows, highs = [], []
-    for bounds in lab.ranges:
-        number = knowledge.convert(value.values[0], value.unit, bounds.unit, value.concept)
-        if number is None:
-            return ""
-        lows.append(bounds.low is not None and number < bounds.low)
-        highs.append(bounds.high is not None and number > bounds.high)
-    return "low" if all(lows) else "high" if all(highs) else "normal"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .annotate import Named
+from wardround.patients import knowledge
+
+from .annotate import Named, named
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann, Document, Sentence
@@ -239,6 +241,17 @@ class Targets:
                 return [earlier[-1]]
             if self.carried is not None and not site.chinese:
                 return [self.carried]
+            if not earlier and not site.chinese:
+                return self._of_level()
+        return []
+
+    def _of_level(self) -> list[Ann]:
+        """As in "Lithium level is 2.1, so it has to stop": the drug whose level is named."""
+        drugs = knowledge.drugs()
+        for ann in self.sentence.of("concept"):
+            one = ann.value.ids[0]
+            if one.endswith("_level") and one.removesuffix("_level") in drugs:
+                return [Ann(ann.start, ann.end, "concept", "concept", named((one.removesuffix("_level"),)))]
         return []
 
     def _dose_follows(self, site: Site) -> bool:
