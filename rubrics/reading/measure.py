@@ -35,6 +35,7 @@ HOURLY = tuple(sorted(words("measure.hourly")))
 SHARES = tuple(sorted(words("measure.shares")))
 SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
+UNLABELLED = words("measure.unlabelled")
 FROM = frozenset(("from", "由", "从"))
 REACH = 14
 """Tokens between a concept and a number without a unit."""
@@ -257,7 +258,7 @@ class Binder(Sharing):
             if a.layer in ("modifier", "state", "time", "measure", "act")
             or (a.layer == "concept" and a.value.ids[0] in ("admission", "discharge"))
         )
-        return not covered and token.key not in ("is", "was", "of", "at", "为", "是", "in", "only", "with")
+        return not covered and token.key not in UNLABELLED
 
     def _act_between(self, owner: Ann, ann: Ann, begin: int | None = None) -> bool:
         start = owner.end if begin is None else begin
