@@ -141,7 +141,7 @@ def _operate(course: Course, illness: Illness) -> None:
             course.leaves = at_clock(at + 2 * DAY, 12, 30)  # it is why the patient is here
         if at > course.leaves - 4 * HOUR:
             continue
-        _done(course, illness, order, at)
+        perform(course, illness, order, at)
 
 
 def _keep_up(course: Course) -> None:
@@ -154,11 +154,11 @@ def _keep_up(course: Course) -> None:
             stream = making.stream("keeping up", illness.id, order.procedure, course.ward)
             at = course.admitted + between(stream, order.hours[0] * 60, order.hours[1] * 60) * MINUTE
             while at <= course.leaves - 4 * HOUR:
-                _done(course, illness, order, at)
+                perform(course, illness, order, at)
                 at += order.every_hours * HOUR
 
 
-def _done(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) -> None:
+def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) -> None:
     """Record a procedure, what it does to the body, and that it was done."""
     making = course.making
     stream = making.stream("procedure", illness.id, order.procedure, at)
@@ -209,7 +209,7 @@ def _ends(course: Course, procedure: str, at: Instant) -> Instant | None:
     if lasts is None:
         return at + between(stream, 15, 90) * MINUTE
     until = course.icu_to if course.icu is not None and at >= course.icu_from else course.leaves
-    if course.dies:
+    if course.dies and lasts[1] > 8:
         return None
     return min(at + between(stream, *lasts) * HOUR, max(at + HOUR, until - 5 * HOUR))
 
@@ -257,6 +257,8 @@ def settle(course: Course) -> None:
         started.extend(treat(course, one, "ed", begin))
     if course.inpatient and any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in started):
         to_icu(course)
+    if course.inpatient and course.ed is not None:
+        _hold_at_diagnosis(course, begin)
     if course.inpatient:
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
     for one in course.acute:
@@ -281,10 +283,31 @@ def settle(course: Course) -> None:
             course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + 2 * DAY, max(done) + DAY), 12, 50)
     if course.inpatient:
         finish_courses(course)
-    if started:
-        tell(
-            making, begin, course.place(begin), "treatment_started", tuple(dict.fromkeys(order.id for order in started))
-        )
+    _tell_treatment(course, begin, started)
+
+
+def _hold_at_diagnosis(course: Course, begin: Instant) -> None:
+    """Hold home drugs in the emergency department as soon as it is known what is the matter."""
+    making = course.making
+    known = [course.illness(one).known_at for one in course.acute]
+    at = max(begin, min(max(known) + 5 * MINUTE, course.admitted - 10 * MINUTE))
+    if at >= course.admitted:
+        return
+    held = course.desk.review(at, "inpatient", course.ward, [making.orders[one] for one in course.home])
+    if held:
+        at = course.desk.now(at)
+        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
+
+
+def _tell_treatment(course: Course, begin: Instant, started: Sequence[Prescription]) -> None:
+    """Tell of the first treatment, day by day."""
+    days: dict[Instant, list[Prescription]] = {}
+    for order in started:
+        days.setdefault(max(order.start, begin) // DAY, []).append(order)
+    for orders in days.values():
+        at = max(begin, min(order.start for order in orders))
+        ids = tuple(dict.fromkeys(order.id for order in orders))
+        tell(course.making, at, course.place(at), "treatment_started", ids)
 
 
 def _weigh(course: Course) -> None:
@@ -336,8 +359,6 @@ def enter_icu(course: Course) -> None:
     if held:
         at = desk.now(course.icu_from)
         tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
-    if not course.dies:
-        tell(making, course.icu_to, course.ward, "icu_out", (course.principal,))
 
 
 def _known_when_treated(course: Course, one: str) -> None:

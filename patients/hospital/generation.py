@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients.knowledge.graph_models import ConditionProfile, LabEffect, Severity, Treatment
+from wardround.patients.knowledge.graph_models import ConditionProfile, LabEffect, ProcedureOrder, Severity, Treatment
 
 from .life import Pair
 
@@ -288,10 +288,20 @@ class Ready(_Frozen):
     below: Decimal | None = None
     hours: int = 0
     """For so long before, whatever moved it."""
+    always: bool = False
+    """Whatever moved it, on the day itself."""
 
     def fits(self, value: Decimal) -> bool:
         """Tell whether a value allows to leave."""
         return (self.from_ is None or value >= self.from_) and (self.below is None or value < self.below)
+
+
+class Transfuse(_Frozen):
+    """When red cells are given on the ward, and what they do."""
+
+    lab: str
+    below: Decimal
+    order: ProcedureOrder
 
 
 class Rules(_Frozen):
@@ -377,6 +387,7 @@ class Rules(_Frozen):
     """Labs and panels as one tells a patient what is checked."""
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
+    transfuse: Transfuse
     as_needed: tuple[AsNeeded, ...]
     held_before: HeldBefore
     seasons: dict[str, tuple[int, ...]]
@@ -390,6 +401,8 @@ class Rules(_Frozen):
     antibiotic_days: dict[Literal["least", "blood"], int]
     """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
     one_lot: tuple[str, ...]
+    narrow_first: tuple[tuple[str, ...], ...]
+    """Antibiotics in groups, from those that reach the fewest organisms on; what is in none comes last."""
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     icu_only: tuple[str, ...]
     """Procedures that are done in intensive care alone."""

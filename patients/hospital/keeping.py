@@ -171,6 +171,6 @@ def unready(course: Course) -> bool:
             values += [one.value for one in making.readings.get(rule.lab, ()) if since <= one.known_at <= at]
             values.append(making.body.value(rule.lab, since + 6 * HOUR))
         off = any(one is not None and not rule.fits(one) for one in values)
-        if off and (rule.hours or mine & set(making.body.causes(rule.lab, at))):
+        if off and (rule.hours or rule.always or mine & set(making.body.causes(rule.lab, at))):
             return True
     return False

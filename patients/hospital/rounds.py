@@ -8,7 +8,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, drug_profil
 from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs, enter_icu, support, treat
+from .course import draw_labs, enter_icu, perform, support, treat
 from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, unready, wean
@@ -22,7 +22,10 @@ from .telling import tell
 from .watching import watch
 from .workup import draw
 
-_MOST_VITALS = 60
+_MANY_VITALS = 60
+"""Sets of vital signs of a stay beyond which they are taken less often."""
+_MANY_RESULTS = 1250
+"""Results of a life beyond which vital signs are taken less often."""
 _MOST_DAYS_MORE = 4
 """Days that somebody stays longer because something still forbids to leave."""
 _NOT_DRAWN = frozenset({"vitals", "admission_vitals"})
@@ -34,6 +37,7 @@ def days(course: Course) -> None:
     course.next_vitals = course.admitted + 3 * HOUR
     _closely(course)
     watch(course, course.admitted + 40 * MINUTE)
+    _transfuse(course, course.admitted + 50 * MINUTE)
     morning = at_clock(course.admitted + DAY, 5, 30)
     _until(course, min(morning, course.leaves))
     number = stayed = 0
@@ -119,6 +123,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
     watch(course, at)
+    _transfuse(course, at)
     if number == 1:
         _complicate(course, at)
     for one, turn in course.turns.items():
@@ -170,6 +175,22 @@ def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:
             course.desk.treat(illness, line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
 
 
+def _transfuse(course: Course, at: Instant) -> None:
+    """Give red cells as often as the last hemoglobin calls for them, and look at what they did."""
+    making, rule = course.making, rules().transfuse
+    value = making.known(rule.lab, at, 2 * DAY)
+    if value is None or value >= rule.below or at > course.leaves - 6 * HOUR:
+        return
+    given = [one.at for one in making.treated if one.procedure == rule.order.procedure]
+    if any(at - 12 * HOUR < one < at + 12 * HOUR for one in given):
+        return
+    illness = course.illness(course.principal)
+    begin = at + between(making.stream("transfusion", course.ward, at), 60, 150) * MINUTE
+    perform(course, illness, rule.order, begin)
+    if begin + 7 * HOUR < course.leaves:
+        draw_labs(course, ["cbc"], begin + 7 * HOUR)
+
+
 def _narrow(course: Course, at: Instant, phase: Phase) -> None:
     """Change an antibiotic once susceptibilities are back."""
     making, desk = course.making, course.desk
@@ -188,18 +209,20 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
             first = min((one.start for one in making.orders.values() if one.indication == illness.id), default=at)
             course.leaves = max(course.leaves, at_clock(first + rules().antibiotic_days["blood"] * DAY, 13, 30))
         for line in lines:
-            drugs = [drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()]
+            drugs = _narrowest([drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()])
             running = [
                 order
                 for order in making.active(at)
                 if order.indication == illness.id and is_a(order.drug, ("antibiotic",))
             ]
-            if not drugs or any(order.drug in drugs for order in running):
+            if not drugs or any(order.drug == drugs[0] for order in running):
                 continue
             if not desk.wanted(illness, line, at):
                 continue
             around = situation(making, at, phase, [order.id for order in running])
-            choice = choose(drugs, around, making.stream("narrowed", grown.id, line.id), dose_for=line.dose_for)
+            stream = making.stream("narrowed", grown.id, line.id)
+            choices = (choose([drug], around, stream, dose_for=line.dose_for) for drug in drugs)
+            choice = next((one for one in choices if one is not None), None)
             if choice is None:
                 continue
             for order in running:
@@ -213,6 +236,12 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
                 (grown.id, new.id, *(order.id for order in running)),
             )
             break
+
+
+def _narrowest(drugs: list[str]) -> list[str]:
+    """Return antibiotics from the narrowest to the widest; those of one width in the order of the line."""
+    width = {drug: number for number, group in enumerate(rules().narrow_first) for drug in group}
+    return sorted(drugs, key=lambda drug: width.get(drug, len(rules().narrow_first)))
 
 
 def _complicate(course: Course, at: Instant) -> None:
@@ -259,12 +288,14 @@ def _complicate(course: Course, at: Instant) -> None:
 
 
 def _vitals(course: Course, end: Instant) -> None:
+    """Take vital signs as often as the place asks for; in a long life less often, never not at all."""
     making = course.making
-    while course.next_vitals < end and making.count_of(f"vitals of {course.ward}") < _MOST_VITALS:
+    while course.next_vitals < end:
         at = course.next_vitals
         in_icu = course.icu is not None and course.icu_from <= at < course.icu_to
         early = at < course.admitted + DAY
         draw(making, ["vitals"], at, course.place(at))
         wean(course, at)
-        making.count(f"vitals of {course.ward}")
-        course.next_vitals = at + (3 if in_icu else 4 if early else 8) * HOUR
+        many = making.count(f"vitals of {course.ward}") > _MANY_VITALS or len(making.results) > _MANY_RESULTS
+        hours = 3 if in_icu else 4 if early else 8
+        course.next_vitals = at + (max(hours, 6 if early or in_icu else 8) if many else hours) * HOUR

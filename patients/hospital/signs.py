@@ -14,7 +14,8 @@ from wardround.patients.times import DAY, Instant
 from .generation import Words, rules
 from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
-from .making import HOUR, MINUTE, Making, between, wider
+from .making import MINUTE, Making, between, wider
+from .onset import elapsed
 from .plausible import bearable, deniable, lasts, word_of
 from .workup import numbers, side_of
 
@@ -236,8 +237,8 @@ def _onset(making: Making, found: _Found, at: Instant, encounter: str) -> Instan
     if found.profile.type == "history":
         return begun
     if begun < at - 40 * DAY:
-        if not found.profile.clears:
-            return begun
+        if not found.profile.clears or found.relevance == "background":
+            return begun  # what an old illness shows by the way began with it
         back = between(making.stream("onset of", found.illness.id, found.profile.id, encounter), 12, 150) * DAY
         return max(begun, at - back)
     way = max(0, at - begun)
@@ -279,22 +280,9 @@ def _timeless(words: str) -> bool:
 
 
 def ago(then: Instant, now: Instant, lot: int) -> Pair:
-    """Return how long ago something was, in words of both languages."""
-    hours = max(0, now - then) // HOUR
-    days = now // DAY - then // DAY
-    if hours < 20 and (days == 0 or hours < 12):
-        key, n = ("now", 0) if hours < 1 else ("hour", 1) if hours == 1 else ("hours", hours)
-    elif days <= 1:
-        key, n = "day", 1
-    elif days < 14:
-        key, n = ("days", days) if not 6 <= days <= 8 else ("week", 1)
-    elif days < 60:
-        key, n = "weeks", (days + 3) // 7
-    elif days < 700:
-        key, n = ("months", max(2, days // 30)) if not 350 < days < 400 else ("year", 1)
-    else:
-        key, n = "years", (days + 120) // 365
-    return _pick(rules().onset_words[key], lot).pair(n=(str(n), str(n)))
+    """Return how long ago something was, in words of both languages: by the clock that notes count by."""
+    n, unit = elapsed(then, now)
+    return _pick(rules().onset_words[unit if n == 1 else f"{unit}s"], lot).pair(n=(str(n), str(n)))
 
 
 def _pick(words: Sequence[Words], lot: int) -> Words:
@@ -317,6 +305,8 @@ def measured(making: Making, illnesses: Sequence[Illness], results: Sequence[Res
             if profile.sex not in (None, making.person.sex):
                 continue
             shown = next((one for one, text in by_lab[profile.lab] if _beyond(profile, one, text)), None)
+            if shown is None and any(_towards(profile, one, text) for one, text in by_lab[profile.lab]):
+                continue  # off, though not as far as the finding: neither there nor to be denied
             before = found.get(edge.finding)
             if before is not None:
                 if before.present and edge.edge != "rules_out":
@@ -332,21 +322,37 @@ def measured(making: Making, illnesses: Sequence[Illness], results: Sequence[Res
     return list(found.values())
 
 
+_TRACES = frozenset({"trace", "small"})
+"""Words of a strip that are not much yet."""
+
+
 def _beyond(profile: FindingProfile, result: Result, text: str) -> bool:
     """Tell whether a result is what a finding says."""
     values = [value for _, value in numbers(profile.lab or "", text)]
     if not values:
         normal = text.casefold() in rules().normal_words
-        return profile.side in ("abnormal", "positive") and not normal
+        return profile.side in ("abnormal", "positive", "high") and not normal and text.casefold() not in _TRACES
     value = values[0]
     if profile.side == "low":
-        bound = profile.bound if profile.bound is not None else _number(result.low)
-        return bound is not None and (value <= bound if profile.bound is not None else value < bound)
+        limit = _number(result.low)
+        bound = profile.bound if profile.bound not in (None, limit) else limit  # the limit itself is not low yet
+        return bound is not None and (value <= bound if bound != limit else value < bound)
     if profile.side == "abnormal" and profile.bound is None:
         low, high = _number(result.low), _number(result.high)
         return (low is not None and value < low) or (high is not None and value > high)
     bound = profile.bound if profile.bound is not None else _number(result.high)
     return bound is not None and (value >= bound if profile.bound is not None else value > bound)
+
+
+def _towards(profile: FindingProfile, result: Result, text: str) -> bool:
+    """Tell whether a result is beyond its reference range on the side of a finding."""
+    values = [value for _, value in numbers(profile.lab or "", text)]
+    if not values:
+        return text.casefold() not in rules().normal_words
+    low, high = _number(result.low), _number(result.high)
+    below = low is not None and values[0] < low
+    above = high is not None and values[0] > high
+    return below if profile.side == "low" else above if profile.side == "high" else below or above
 
 
 def _number(text: str | None) -> Decimal | None:

@@ -17,6 +17,7 @@ from .making import HOUR, MINUTE, Making, at_clock, between, weighted, within
 from .medicating import Desk
 from .physiology import Shift
 from .physiology_stay import stay_shifts
+from .telling import tell
 from .workup import plain_name
 
 
@@ -253,6 +254,8 @@ def close_course(course: Course) -> None:
     _write(course, course.ward, "ward", course.admitted, end, _coded(course), _service(course), disposition)
     if course.icu is not None:
         out = min(course.icu_to, end)
+        if not course.dies and course.in_icu:
+            tell(course.making, out, course.ward, "icu_out", only)
         went = "died" if course.dies and out == end else None
         _write(course, course.icu, "icu", course.icu_from, out, only, "critical_care", went)
 

@@ -29,7 +29,7 @@ _WITH_NITRITE = 97
 
 
 def draw(
-    making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, most: int = 1250, *, fluid: bool = False
+    making: Making, wanted: Sequence[str], at: Instant, encounter: str | None, *, fluid: bool = False
 ) -> list[Result]:
     """Draw panels or single labs at one instant and record what comes back.
 
@@ -38,10 +38,9 @@ def draw(
         wanted: Panel or lab ids; what is in several is drawn once.
         at: When.
         encounter: Encounter id.
-        most: Results beyond which a life gets no more vital signs.
         fluid: Whether a procedure has just yielded the specimen; without one there is no spinal fluid to look at.
     """
-    if (making.died is not None and at >= making.died) or (list(wanted) == ["vitals"] and len(making.results) >= most):
+    if making.died is not None and at >= making.died:
         return []
     of: dict[str, str] = {}
     known = panels()
