@@ -14,9 +14,10 @@ from wardround.patients.times import Instant
 
 from .generation import rules
 from .life import Illness, Prescription, Result, Sign
+from .onset import elapsed
 from .phrasing import Teller, article, capital, counted, listed, lowered, table
 from .writing_style import Style
-from .writing_view import HOUR, Known, flag, moment, number
+from .writing_view import Known, flag, moment, number
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
@@ -29,8 +30,6 @@ _RETOLD = frozenset(("symptom", "history"))
 """Types of findings that are worded anew each time; of the others one wording may say more than the next."""
 _TWO = re.compile(r"[A-Za-z]{1,2}/[A-Za-z]{1,2}")
 """Abbreviations of two findings at once ("N/V"), of which one may not be there."""
-_PARTS = (("hour", HOUR, 48), ("day", 24 * HOUR, 14), ("week", 7 * 24 * HOUR, 9), ("month", 730 * HOUR, 24))
-_YEAR = 8766 * HOUR
 
 
 class Scribe:
@@ -243,12 +242,7 @@ class Scribe:
 
 def span(begin: Instant, end: Instant) -> str:
     """Return a length of time in its natural unit: "5 hours", "3 days", "2 weeks", "4 months", "6 years"."""
-    length = max(end - begin, HOUR)
-    for name, size, below in _PARTS:
-        count = (length + size // 2) // size
-        if count < below:
-            return counted(max(count, 1), name)
-    return counted(max((length + _YEAR // 2) // _YEAR, 1), "year")
+    return counted(*elapsed(begin, end))
 
 
 @cache
