@@ -11,7 +11,7 @@ from wardround.patients.times import DAY, Instant
 from .aching import ache
 from .diagnosing import move_body
 from .generation import rules
-from .keeping import finish_courses, line_of
+from .keeping import finish_courses, is_drip, line_of, only_in_icu, only_there, stay_for_drips
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
@@ -354,7 +354,10 @@ def enter_icu(course: Course) -> None:
     assert course.icu is not None
     course.in_icu = True
     tell(making, course.icu_from, course.icu, "icu_transfer", (course.principal,))
-    _only_there(course, treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE))
+    treat(course, course.principal, "icu", course.icu_from + 10 * MINUTE)
+    running = [order for order in making.active(desk.now(course.icu_from)) if only_in_icu(course, order)]
+    stay_for_drips(course, running)
+    only_there(course, running)
     held = desk.review(course.icu_from + 40 * MINUTE, "icu", course.ward, [making.orders[one] for one in course.home])
     if held:
         at = desk.now(course.icu_from)
@@ -370,25 +373,22 @@ def _known_when_treated(course: Course, one: str) -> None:
     course.making.change(illness, known_at=max(begun, max(back, default=0), illness.onset) + MINUTE)
 
 
-def _only_there(course: Course, orders: Sequence[Prescription]) -> None:
-    """End with intensive care what is given only there."""
-    for order in orders:
-        line = line_of(course, order)
-        if order.start >= course.icu_from and order.stop is None and line is not None and "inpatient" not in line.phase:
-            course.desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
-
-
 def support(course: Course, at: Instant) -> None:
     """Hold up the circulation in intensive care where it fails only now."""
     illness = course.illness(course.principal)
     for line in course.profile(course.principal).treatments:
         if "icu" in line.phase and any(is_a(drug, rule.drugs) for rule in rules().called_for for drug in line.any_of):
             order = course.desk.treat(illness, line, "icu", at, "inpatient", course.place(at))
-            _only_there(course, [order] if order is not None else [])
+            only_there(course, [order] if order is not None else [])
 
 
 def _close_ed(course: Course, order: Prescription, at: Instant) -> None:
-    """End what only the emergency department gives."""
+    """End what only the emergency department gives; a drip that intensive care gives too goes on on the way there."""
     line = line_of(course, order)
-    if order.kind == "inpatient" and order.stop is None and line is not None and "inpatient" not in line.phase:
+    if order.kind != "inpatient" or line is None or "inpatient" in line.phase:
+        return
+    to_icu_now = course.icu is not None and course.icu_from < course.admitted + HOUR
+    if to_icu_now and "icu" in line.phase and is_drip(order):
+        return
+    if order.stop is None or (is_drip(order) and order.stop > at):
         course.desk.end(order, at, rules().reasons["left_ed"].pair(), ended="completed")

@@ -53,9 +53,9 @@ def _called_for(making: Making, order: Prescription, at: Instant) -> bool:
     for rule in rules().as_needed:
         if is_a(order.drug, rule.drugs):
             measured = [(making.known(lab, at, 9 * HOUR), least) for lab, least in rule.labs.items()]
-            return any(one in making.showing for one in rule.findings) or any(
-                value is not None and value >= least for value, least in measured
-            )
+            shown = any(one in making.showing for one in rule.findings)
+            read = any(value is not None and value >= least for value, least in measured)
+            return shown and read if rule.both else shown or read
     return True
 
 

@@ -232,6 +232,8 @@ class AsNeeded(_Frozen):
     drugs: tuple[str, ...]
     findings: tuple[str, ...] = ()
     labs: dict[str, Decimal] = Field(default_factory=dict)
+    both: bool = False
+    """Whether a finding and a value must call for it."""
 
 
 class HeldBefore(_Frozen):
@@ -401,6 +403,10 @@ class Rules(_Frozen):
     antibiotic_days: dict[Literal["least", "blood"], int]
     """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
     one_lot: tuple[str, ...]
+    given_up: tuple[str, ...]
+    """Home drugs that are ended, not paused, where they cannot be taken up again on leaving."""
+    by_mouth_first: tuple[str, ...]
+    """Drugs that nobody gets into the vein up to the door."""
     narrow_first: tuple[tuple[str, ...], ...]
     """Antibiotics in groups, from those that reach the fewest organisms on; what is in none comes last."""
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""

@@ -11,7 +11,7 @@ from wardround.patients.times import DAY, Instant
 
 from .generation import rules
 from .life import Illness, Prescription
-from .making import HOUR, Making, between
+from .making import HOUR, Making, at_clock, between
 from .medicating import is_once, is_slow
 from .prescribing import choose
 from .situating import is_a, situation
@@ -25,6 +25,34 @@ def line_of(course: Course, order: Prescription) -> Treatment | None:
     if order.indication not in course.acute:
         return None
     return next((line for line in course.profile(order.indication).treatments if line.id == order.line), None)
+
+
+def is_drip(order: Prescription) -> bool:
+    """Tell whether an order runs all the time."""
+    return order.frequency.casefold() in rules().continuous
+
+
+def only_in_icu(course: Course, order: Prescription) -> bool:
+    """Tell whether an order of the stay is given in intensive care and not on the ward."""
+    line = line_of(course, order)
+    return order.kind == "inpatient" and line is not None and "icu" in line.phase and "inpatient" not in line.phase
+
+
+def only_there(course: Course, orders: Sequence[Prescription]) -> None:
+    """End with intensive care what is given only there."""
+    for order in orders:
+        if order.stop is None and only_in_icu(course, order):
+            course.desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
+
+
+def stay_for_drips(course: Course, orders: Sequence[Prescription]) -> None:
+    """Keep in intensive care who is on a drip that is given only there, until it ends."""
+    if course.dies:
+        return
+    ends = [order.stop for order in orders if order.stop is not None and is_drip(order)]
+    course.icu_to = max([course.icu_to, *(end + 2 * HOUR for end in ends)])
+    if course.icu_to > course.leaves - 40 * HOUR:
+        course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)
 
 
 def better(course: Course, illness: str | None, at: Instant) -> bool:
@@ -42,6 +70,8 @@ def carry_on(course: Course, at: Instant) -> None:
         line = line_of(course, order)
         if line is None or not (line.works or is_a(order.drug, _ANTIBIOTIC)):
             continue
+        if is_drip(order) and only_in_icu(course, order):
+            continue  # it ends where intensive care does
         if not better(course, order.indication, order.stop - DAY):
             making.orders[order.id] = replace(order, stop=None, ended=None, stop_reason=None)
 
@@ -158,6 +188,23 @@ def wean(course: Course, at: Instant) -> None:
             value = making.known(rule.vital, at, 9 * HOUR)
             if value is not None and value >= rule.enough:
                 course.desk.end(order, at, rules().reasons["pressure_holds"].pair(), ended="completed")
+
+
+def to_tablets(course: Course, at: Instant) -> None:
+    """Give by mouth what was given into the vein, once it has worked, a day before leaving."""
+    making, desk = course.making, course.desk
+    for order in making.active(at):
+        if order.kind != "inpatient" or order.route != "IV" or order.prn or is_once(order) or is_drip(order):
+            continue
+        if not is_a(order.drug, rules().by_mouth_first) or not better(course, order.indication, at):
+            continue
+        around = situation(making, at, "inpatient", [order.id])
+        choice = choose([order.drug], around, making.stream("tablets", order.id), dose_for="oral")
+        if choice is None or choice.route != "oral":
+            continue
+        desk.end(order, at, rules().reasons["to_tablets"].pair())
+        desk.write(choice, at, "inpatient", course.ward, order.indication, line=order.line, continues=order.id)
+        course.leaves = max(course.leaves, at_clock(at + DAY, 12, 20))
 
 
 def unready(course: Course) -> bool:

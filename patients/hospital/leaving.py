@@ -15,7 +15,7 @@ from .life import Illness, Prescription
 from .making import Making, between
 from .medicating import Desk, Kind, as_before
 from .prescribing import choose, problems
-from .situating import situation
+from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
 
@@ -76,8 +76,12 @@ def _what_stays(course: Course, at: Instant) -> None:
 def _resume(course: Course, at: Instant) -> None:
     making, desk = course.making, course.desk
     for one in list(making.paused):
-        if not take_up(making, desk, making.orders[one], at, "discharge", course.ward):
-            making.waiting.append(one)
+        order = making.orders[one]
+        given_up = is_a(order.drug, rules().given_up) and order.drug not in rules().never_short
+        if take_up(making, desk, order, at, "discharge", course.ward) or given_up:
+            continue
+        making.waiting.append(one)
+        making.orders[one] = replace(order, paused=True)
     making.paused.clear()
 
 

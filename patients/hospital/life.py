@@ -185,6 +185,8 @@ class Prescription:
     continues: str | None = None
     line: str | None = None
     """Treatment line of the condition profile."""
+    paused: bool = False
+    """Whether it was ended to be taken up again: the patient left with it waiting, not given up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def drug_changes(
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
-            words = "paused" if order.id in making.waiting else "stopped"
+            words = "paused" if making.orders[order.id].paused else "stopped"
             yield _item(making, "drug_change", words, key + order.id, (order.id,), drug=drug_name(order.drug))
 
 

@@ -11,7 +11,7 @@ from wardround.patients.times import DAY, Instant
 from .course import draw_labs, enter_icu, perform, support, treat
 from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
-from .keeping import carry_on, hand_over, last_course, unready, wean
+from .keeping import carry_on, hand_over, last_course, to_tablets, unready, wean
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
 from .planning import name_of
@@ -120,6 +120,8 @@ def _round(course: Course, at: Instant, number: int) -> None:
     if phase == "icu" and course.in_icu:
         support(course, at)
     _stop_what_is_done(course, at)
+    if phase == "inpatient":
+        to_tablets(course, at)
     _replace_what_lacks(course, at, phase)
     _narrow(course, at, phase)
     watch(course, at)
