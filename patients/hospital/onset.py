@@ -21,7 +21,7 @@ _YEAR = 8766 * HOUR
 class Elapsed(NamedTuple):
     """A length of time as it is told."""
 
-    count: int
+    number: int
     unit: Unit
 
 

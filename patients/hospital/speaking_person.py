@@ -85,6 +85,9 @@ def work(speaker: Speaker, person: Person) -> Pair:
     school = phrases("school", job.en)
     if school:
         return speaker.next(school)
+    own = phrases("job", job.en)
+    if own:
+        return speaker.next(own)
     key = "retired" if job.en == "retired" else "retired_from" if job.en.startswith("retired") else "work"
     if key == "retired_from":
         job = Pair(job.en.removeprefix("retired "), job.zh.removeprefix("退休"))

@@ -12,6 +12,7 @@ from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import expected, measured_better
+from .writing_breathing import breathing_news
 from .writing_plan import consulted_service, done_words, stop_reason
 from .writing_story import background, long_known, opened, presentation
 from .writing_view import Known, flag, moment, number
@@ -31,6 +32,7 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     known = scribe.known
     said = [teller.say("interval.open", (known.root.id,))]
     told = _events(scribe, teller, [one for one in known.events if one.at > since])
+    told += breathing_news(scribe, teller, since)
     off = _off_signs(scribe, teller, since)
     said += told or off or [teller.say("interval.none", (known.root.id,))]
     if told and off and any(one.kind == "worsened" for one in known.events if one.at > since):

@@ -9,8 +9,9 @@ from wardround.patients.knowledge.bedside import finding_profiles
 from .life import CourseEvent, Sign
 from .phrasing import Teller, capital, lowered, table
 from .record import Sentence
+from .writing_breathing import ventilated
 from .writing_results import teller_line
-from .writing_usual import usual_words
+from .writing_usual import MIND, usual_words
 from .writing_view import HOUR, Known, belied
 from .writing_words import Scribe
 
@@ -83,6 +84,10 @@ def later_examination(scribe: Scribe, better: Mapping[str, CourseEvent], service
 
 def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], parts: Sequence[str]) -> list[Sentence]:
     present, absent = _by_part(scribe.known, better)
+    if ventilated(scribe.known) is not None:  # who is sedated shows neither the mind nor what takes an answer
+        parts = [part for part in parts if part != "psych"]
+        present["neuro"] = [one for one in present.get("neuro", ()) if one.finding not in MIND]
+        absent = {part: found for part, found in absent.items() if part not in ("general", "neuro", "chest")}
     said = []
     for part in parts:
         items, ids = _there(scribe, teller, present.get(part, ()), better)

@@ -17,6 +17,8 @@ from .writing_words import Scribe
 
 _SPAN = re.compile(r" (?:again )?in \d{1,3} (?:days?|weeks?|months?)\b")
 """How long until then, which the date says."""
+_OFTEN = re.compile(r"\b(?:QID|TID|BID|QHS|PRN|(?:(?:once|twice|three times|four times) )?daily)\b")
+"""How often a drug is taken, in the words of charts."""
 _LATER = ("appointment", "lab")
 
 
@@ -30,7 +32,8 @@ def discharge_medications(scribe: Scribe) -> list[Sentence]:
     drugs = {one.drug for one in after}
     for one in before:
         if one.drug not in drugs:
-            lines.append(teller.line("med.stopped", (one.id,), drug=scribe.drug(one), reason=stop_reason(teller, one)))
+            key = "med.held" if one.paused else "med.stopped"
+            lines.append(teller.line(key, (one.id,), drug=scribe.drug(one), reason=stop_reason(teller, one)))
     return numbered(scribe, lines) if lines else [teller.say("med.none", (known.root.id,))]
 
 
@@ -60,7 +63,8 @@ def instructions(scribe: Scribe) -> list[Sentence]:
                 said.append(_instruction(teller, plan.id, item))
     if len(said) > 1 and known.active("home", "discharge") and teller.chance(50):
         orders = known.active("home", "discharge")
-        said.append(teller.say("instructions.take", [one.id for one in orders]))
+        take = "instructions.take.child" if scribe.child else "instructions.take"
+        said.append(teller.say(take, [one.id for one in orders]))
     return said
 
 
@@ -76,6 +80,9 @@ def plain_reason(known: Known) -> str:
 
 def _instruction(teller: Teller, plan: str, item: PlanItem) -> Sentence:
     text = item.text.en.rstrip(".")
+    if item.kind == "drug_change":
+        words = table("frequency_lay")
+        text = _OFTEN.sub(lambda match: words.get(match[0], match[0]), text)
     key = "instructions.warning" if item.kind == "warning" else "instructions.text"
     return teller.say(key, (plan, *item.facts), text=lowered(text) if item.kind == "warning" else text)
 

@@ -167,7 +167,7 @@ class Composer:
         if not consult or takes_drugs(asked_service(self.known)):
             said += plan(self.scribe, since=since, narrow=consult, department=self.kind == "ed")
         teller = self.scribe.teller("disposition")
-        said += [] if consult else consults(self.scribe, teller)
+        said += [] if consult else consults(self.scribe, teller, self.since)
         if self.kind == "ed":
             said += self._ed_disposition(teller)
         elif self.kind == "consult":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
@@ -12,6 +13,7 @@ from .life import Illness, Prescription, Treated
 from .phrasing import Teller, capital, lowered, table, unique
 from .record import Sentence
 from .writing_assessment import Said, expected, moved
+from .writing_breathing import breathing_plan
 from .writing_results import teller_line
 from .writing_story import opened, presentation, related
 from .writing_view import Known, flag, number
@@ -75,6 +77,7 @@ def plan(
         names = scribe.conditions(quiet)
         said.append(teller.say("plan.rest", [one.id for one in quiet], conditions=names))
     said = said or [teller.say("plan.none", (known.root.id,))]
+    said += breathing_plan(scribe, teller)
     return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
 
 
@@ -88,7 +91,9 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     found = [latest[lab] for lab in expected(principal.condition) if lab in latest and not flag(latest[lab])][:1]
     value = "".join(f" ({scribe.lab(one)} {scribe.value(one, unit=True)})" for one in found)
     name = scribe.condition(principal)
-    text = lowered(teller.words("plan.over", value=value))
+    lasting = principal.condition in table("leaves_history")  # a stroke is not over as a pneumonia is
+    name = f"history of {name}" if lasting else name
+    text = lowered(teller.words("plan.over.followed" if lasting or _followed_up(known) else "plan.over", value=value))
     mine = [one for one in known.active("home", "discharge") if problem_of(known, one) == principal.id]
     kept = _orders(scribe, teller, "plan.home", [one for one in mine if not _supportive(one)])
     text = f"{text}; {kept.text}" if kept.text else text
@@ -97,6 +102,11 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
         return [teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text)]
     head = f"# {capital(name)}: " if scribe.style.problems == "hash" else f"{capital(name)}: "
     return [teller_line(f"{head}{text}", ids)]
+
+
+def _followed_up(known: Known) -> bool:
+    """Whether an appointment or a test is still to come."""
+    return any(item.kind in ("appointment", "lab") for plan in known.plans for item in plan.items)
 
 
 def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sentence]:
@@ -117,13 +127,17 @@ def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sen
 
 
 def problem_of(known: Known, one: Prescription) -> str | None:
-    """Return the problem that an order is listed under: its own, or the chronic illness behind one that is over."""
+    """Return the problem that an order is listed under: its own, or the chronic illness behind one that is over.
+
+    A chronic illness stands in for one that is over where it is treated with that drug itself.
+    """
     illness = known.outline.illnesses.get(one.indication or "")
     if illness is None or any(each.id == illness.id for each in known.problems):
         return one.indication
     profiles = condition_profiles()
     profile = profiles.get(illness.condition)
     chronic = [each for each in known.problems if each.acuity == "chronic" and each.condition in profiles]
+    chronic = [each for each in chronic if one.drug in _drugs_of(each.condition)]
     for each in chronic:
         if profile is not None and each.condition in profile.episode_of:
             return each.id
@@ -132,6 +146,12 @@ def problem_of(known: Known, one: Prescription) -> str | None:
         if same and (each.condition, illness.condition) in related():
             return each.id
     return one.indication
+
+
+@cache
+def _drugs_of(condition: str) -> frozenset[str]:
+    """Return the drugs that a condition is treated with."""
+    return frozenset(drug for line in condition_profiles()[condition].treatments for drug in line.any_of)
 
 
 def given_here(known: Known) -> list[Prescription]:
@@ -200,6 +220,8 @@ def _after_old(scribe: Scribe, teller: Teller, told: Collection[str]) -> list[Se
 def _supportive(one: Prescription) -> bool:
     """Whether an order belongs to the stay rather than to one illness: prophylaxis, comfort, replacement."""
     lines = rules()
+    if one.line == "stress_ulcer" and one.kind == "inpatient":
+        return True
     return one.line in {each.id for each in lines.supportive} | {each.line.id for each in lines.replacements}
 
 
@@ -283,7 +305,8 @@ def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -
         if one.indication != illness.id or one.drug in running:
             continue
         name = scribe.drug(one)
-        text = teller.words("plan.stop", drug=name, Drug=name, reason=stop_reason(teller, one))
+        held = one.kind != "inpatient" and known.root.kind != "clinic"  # whether it comes back is decided on leaving
+        text = teller.words("plan.hold" if held else "plan.stop", drug=name, Drug=name, reason=stop_reason(teller, one))
         said.append(Said(text if text.startswith(name) else lowered(text), (one.id,)))
     return said[:2]
 
@@ -335,14 +358,15 @@ def _cultures_awaited(scribe: Scribe, teller: Teller) -> list[Sentence]:
     return [teller.say("plan.culture", [one.id for one in waiting], cultures=words)]
 
 
-def consults(scribe: Scribe, teller: Teller) -> list[Sentence]:
-    """Return which services are involved."""
+def consults(scribe: Scribe, teller: Teller, since: Instant | None = None) -> list[Sentence]:
+    """Return which services are involved; who was asked before `since` follows along."""
     said = []
     for event in scribe.known.happened("consulted"):
         service = consulted_service(scribe.known, event.facts)
         if service:
             name = service_name(service)
-            said.append(teller.say("plan.consult", (event.id,), service=lowered(name), Service=name))
+            key = "plan.consult" if since is None or event.at > since else "plan.consult.on"
+            said.append(teller.say(key, (event.id,), service=lowered(name), Service=name))
     return said
 
 

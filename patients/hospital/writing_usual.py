@@ -9,6 +9,7 @@ from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import CourseEvent, Result, Sign
 from .phrasing import Teller, table
+from .writing_breathing import breathing_aid
 from .writing_story import complaint_sign
 from .writing_view import HOUR, Known, number
 from .writing_words import Scribe
@@ -31,7 +32,7 @@ _TIRED_PULSE = 110
 _PAIN = 7
 _CLOUDED = ("confusion",)
 _DROWSY = ("drowsiness",)
-_MIND = frozenset(("disorientation", "reduced_consciousness", "postictal_state", "inattention"))
+MIND = frozenset(("disorientation", "reduced_consciousness", "postictal_state", "inattention"))
 """Signs that speak of the mind."""
 
 
@@ -63,8 +64,18 @@ def usual_words(
         better: Illnesses that have turned, and the events that say so.
     """
     known = scribe.known
+    aid = breathing_aid(known)
+    if aid is not None and aid.procedure == "mechanical_ventilation":
+        if part in ("general", "neuro"):
+            key = "general" if part == "general" else "mind"
+            return Usual(teller.words(f"exam.{key}.tube"), (aid.id,), whole=True, always=True)
+        if part == "chest" and not present.get(part):
+            return Usual(teller.words("exam.chest.tube"), (aid.id,), whole=True)
     if part == "general":
-        return _general(scribe, teller)
+        usual = _general(scribe, teller)
+        if aid is None:
+            return usual
+        return usual._replace(text=f"{usual.text}, {teller.words('exam.mask')}", facts=(*usual.facts, aid.id))
     if part == "neuro":
         return _mind(scribe, teller, present, better)
     if part == "heart":
@@ -155,7 +166,7 @@ def _mind(
 ) -> Usual | None:
     known = scribe.known
     found = {one.finding for signs in present.values() for one in signs}
-    if found & _MIND:
+    if found & MIND:
         return None
     nerves = not present.get("neuro") and _asks_for_nerves(known) and not _barred(known, "nerves")
     clouded = [one for one in known.signs if one.present and one.finding in (*_CLOUDED, *_DROWSY)]
