@@ -44,8 +44,9 @@ def days(course: Course) -> None:
     while morning < course.leaves:
         number += 1
         wanted = _due(course, morning)
-        if wanted:
-            draw_labs(course, wanted, morning + between(making.stream("morning", course.ward, number), 0, 40) * MINUTE)
+        drawn = morning + between(making.stream("morning", course.ward, number), 0, 40) * MINUTE
+        if wanted and drawn < course.leaves:
+            draw_labs(course, wanted, drawn)
         round_at = at_clock(morning, 9, between(making.stream("round", course.ward, number), 0, 40))
         if round_at < course.leaves - HOUR:
             _until(course, round_at)
