@@ -15,7 +15,8 @@ HOUR = DAY // 24
 
 def faults(life: Life) -> list[str]:
     """Return what is wrong with how a patient is treated; empty for a life treated as it should be."""
-    return [*_treated(life), *_reads(life), *_held_up(life), *_thinned(life), *_left(life)]
+    return [*_treated(life), *_reads(life), *_held_up(life), *_thinned(life), *_left(life),
+            *_bled(life), *_unwatched(life)]  # fmt: skip
 
 
 def _within(life: Life, stay: Stay) -> set[str]:
@@ -109,3 +110,32 @@ def _left(life: Life) -> Iterator[str]:
                 late = one.encounter in inside and one.at > stay.end - 12 * HOUR
                 if one.lab == "temperature" and late and Decimal(one.text) >= Decimal("38.3"):
                     yield f"{one.id}: {one.text} on the day of discharge"
+
+
+def _bled(life: Life) -> Iterator[str]:
+    """Nobody leaves the ward with hemoglobin below 7, and red cells take hours."""
+    for stay in life.stays:
+        if stay.kind != "ward" or stay.disposition == "died":
+            continue
+        inside = _within(life, stay)
+        read = [one for one in life.results if one.lab == "hemoglobin" and one.encounter in inside]
+        if read and Decimal(read[-1].text) < 7:
+            yield f"{read[-1].id}: home with hemoglobin {read[-1].text}"
+        for one in life.treated:
+            if one.procedure == "transfusion" and one.encounter in inside and one.end and one.end - one.at < 2 * HOUR:
+                yield f"{one.id}: red cells in less than two hours"
+
+
+def _unwatched(life: Life) -> Iterator[str]:
+    """Vital signs are taken at least every twelve hours of a hospital stay."""
+    for stay in life.stays:
+        if stay.kind != "ward":
+            continue
+        inside = _within(life, stay)
+        at = stay.start
+        times = [one.at for one in life.results if one.lab == "heart_rate" and one.encounter in inside]
+        for then in [*sorted(times), stay.end]:
+            if then - at > 12 * HOUR:
+                yield f"{stay.id}: no vital signs for {(then - at) // HOUR} hours"
+                break
+            at = max(at, then)

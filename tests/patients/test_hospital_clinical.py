@@ -118,12 +118,36 @@ def _hot() -> Life:
     return replace(life, results=(*life.results, late))
 
 
+def _bled() -> Life:
+    life = next(one for one in _lives() if _ward(one) is not None)
+    stay = _ward(life)
+    assert stay is not None
+    read = next(one for one in life.results if one.lab == "hemoglobin")
+    return replace(life, results=(*life.results, replace(read, id="l900", text="6.4", at=stay.end, encounter=stay.id)))
+
+
+def _rushed() -> Life:
+    life = next(one for one in _lives() if _ward(one) is not None and one.treated)
+    stay = _ward(life)
+    assert stay is not None
+    red = replace(life.treated[0], id="p900", procedure="transfusion", at=stay.start, end=stay.start + HOUR,
+                  encounter=stay.id)  # fmt: skip
+    return replace(life, treated=(*life.treated, red))
+
+
+def _unwatched() -> Life:
+    life = next(one for one in _lives() if _ward(one) is not None)
+    return replace(life, results=tuple(one for one in life.results if one.lab != "heart_rate"))
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
         (_untreated, "without any of"), (_unlikely, "susceptible to ceftriaxone and resistant to cefepime"),
         (_resisted, "is resistant"), (_pressed, "home within a day of norepinephrine"),
         (_unthinned, "without anticoagulant"), (_hot, "39.4 on the day of discharge"),
+        (_bled, "home with hemoglobin 6.4"), (_rushed, "red cells in less than two hours"),
+        (_unwatched, "no vital signs for"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(wrong: Callable[[], Life], words: str) -> None:
