@@ -341,3 +341,26 @@ def test_both_languages() -> None:
     found = problems("ibuprofen", "9000 mg", "oral", "BID", _person(drugs=("warfarin", "naproxen"), crcl=Decimal(10)))
     assert len(found) >= 3
     assert all(one.why.zh for one in found)
+
+
+@pytest.mark.parametrize(
+    ("drug", "changes"),
+    [
+        ("dulaglutide", {"conditions": frozenset({"bowel_obstruction"})}),
+        ("semaglutide", {"conditions": frozenset({"vomiting"})}),
+        ("liraglutide", {"conditions": frozenset({"acute_kidney_injury"})}),
+        ("lisinopril", {"labs": {"potassium": Decimal("5.2")}}),
+        ("lisinopril", {"labs": {"egfr": Decimal(16)}}),
+        ("spironolactone", {"labs": {"potassium": Decimal("5.1")}}),
+        ("furosemide", {"conditions": frozenset({"gastrointestinal_bleeding"})}),
+        ("denosumab", {"conditions": frozenset({"septic_shock"})}),
+        ("metformin", {"labs": {"egfr": Decimal(24)}}),
+        ("diclofenac", {"labs": {"egfr": Decimal(24)}}),
+    ],
+)
+def test_home_drugs_that_the_state_forbids(drug: str, changes: dict[str, Any]) -> None:
+    """What a physician found continued against the patient's state is wrong there, and right without it."""
+    dose = next(one for one in drug_profiles()[drug].doses if one.from_age <= 60 < one.below_age)
+    order = (drug, dose.dose, dose.route, dose.frequency[0])
+    assert problems(*order, _person()) == ()
+    assert "contraindication" in _kinds(problems(*order, _person(**changes)))

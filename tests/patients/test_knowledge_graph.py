@@ -245,3 +245,22 @@ def test_what_one_file_tells_twice_is_a_fault() -> None:
     faults = Faults()
     bedside.read_graph((Source("graph/a.json", b'{"findings": [' + one + b", " + one + b"]}"),), faults)
     assert faults.found == ["graph/a.json: findings: `cough` stands in graph/a.json too; tell it once"]
+
+
+def test_nobody_dies_of_a_mild_illness() -> None:
+    assert [one.id for one in bedside.condition_profiles().values() if one.death_per_1000.get("mild", 0)] == []
+
+
+def test_red_cells_raise_the_hemoglobin() -> None:
+    orders = [
+        (one.id, order)
+        for one in bedside.condition_profiles().values()
+        for order in one.workup.procedures
+        if order.procedure == "transfusion"
+    ]
+    assert orders
+    for condition, order in orders:
+        units = int(order.outcome.en[0].split(" ", 1)[0])
+        (effect,) = order.effects
+        assert effect.lab == "hemoglobin" and effect.mode == "add", condition
+        assert units * 8 <= effect.mild[0] * 10 <= effect.mild[1] * 10 <= units * 12, condition
