@@ -132,10 +132,15 @@ def problem_of(known: Known, one: Prescription) -> str | None:
     A chronic illness stands in for one that is over where it is treated with that drug itself.
     """
     illness = known.outline.illnesses.get(one.indication or "")
-    if illness is None or any(each.id == illness.id for each in known.problems):
+    if illness is None:
         return one.indication
     profiles = condition_profiles()
     profile = profiles.get(illness.condition)
+    if any(each.id == illness.id for each in known.problems):
+        head = table("headed_under").get(one.line or "")  # a diabetic's statin is for the lipids, where both are listed
+        if illness.acuity != "chronic" or (profile is not None and profile.system == "cardiovascular"):
+            head = None
+        return next((each.id for each in known.problems[:_MOST_PROBLEMS] if each.condition == head), one.indication)
     chronic = [each for each in known.problems if each.acuity == "chronic" and each.condition in profiles]
     chronic = [each for each in chronic if one.drug in _drugs_of(each.condition)]
     for each in chronic:
@@ -250,7 +255,7 @@ def problem(
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
     unused = {one.prescription: one.id for one in known.adherence if one.state in table("resumed")}
-    mine = [one for one in known.active() if one.indication == illness.id or problem_of(known, one) == illness.id]
+    mine = [one for one in known.active() if problem_of(known, one) == illness.id]
     mine = [one for one in mine if not _supportive(one)]
     visit = known.root.kind == "clinic"
     fresh = [one for one in mine if one.start >= begin and (visit or one.kind == "inpatient")]
@@ -315,7 +320,7 @@ def stop_reason(teller: Teller, one: Prescription) -> str:
     """Return why an order ended, ready to follow its name; "" where nothing is given."""
     if one.stop_reason is None:
         return ""
-    return opened(teller.words("plan.reason", why=lowered(one.stop_reason.en.rstrip("."))))
+    return opened(teller.words("plan.reason", why=lowered(one.stop_reason.en.rstrip(".")).removeprefix("held ")))
 
 
 def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:
