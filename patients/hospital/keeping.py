@@ -207,6 +207,16 @@ def to_tablets(course: Course, at: Instant) -> None:
         course.leaves = max(course.leaves, at_clock(at + DAY, 12, 20))
 
 
+def still_off(course: Course, illness: str, at: Instant) -> bool:
+    """Tell whether a value that an illness moves is read as too far off to say that it is getting better."""
+    making = course.making
+    for rule in rules().ready:
+        value = making.known(rule.lab, at, 26 * HOUR)
+        if value is not None and not rule.fits(value) and illness in making.body.causes(rule.lab, at):
+            return True
+    return False
+
+
 def unready(course: Course) -> bool:
     """Tell whether something that the illness moves forbids to leave: fever, a critical result."""
     making, at = course.making, course.leaves

@@ -11,7 +11,7 @@ from wardround.patients.times import DAY, Instant
 from .course import draw_labs, enter_icu, perform, support, treat
 from .diagnosing import fall_ill, fits, relations_from
 from .generation import rules
-from .keeping import carry_on, hand_over, last_course, to_tablets, unready, wean
+from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
 from .planning import name_of
@@ -130,7 +130,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     if number == 1:
         _complicate(course, at)
     for one, turn in course.turns.items():
-        if at - DAY <= turn < at and one == course.principal:
+        if at - DAY <= turn < at and one == course.principal and not still_off(course, one, at):
             tell(making, at, course.place(at), "improved", (one,))
         if at - 2 * DAY <= turn < at - DAY:
             _examine_again(course, one, at)
@@ -140,7 +140,9 @@ def _stop_what_is_done(course: Course, at: Instant) -> None:
     """End what is given only until the patient is better: fluids."""
     for order in course.making.active(at):
         turn = course.turns.get(order.indication or "")
-        if order.kind == "inpatient" and turn is not None and turn < at and is_a(order.drug, rules().until_better):
+        if order.kind != "inpatient" or turn is None or turn >= at or not is_a(order.drug, rules().until_better):
+            continue
+        if not still_off(course, order.indication or "", at):
             course.desk.end(order, at, rules().reasons["resolved"].pair(), ended="completed")
 
 
