@@ -209,7 +209,9 @@ def _ends(course: Course, procedure: str, at: Instant) -> Instant | None:
     if lasts is None:
         return at + between(stream, 15, 90) * MINUTE
     until = course.icu_to if course.icu is not None and at >= course.icu_from else course.leaves
-    if course.dies and lasts[1] > 8:
+    if lasts[1] <= 4:
+        return at + between(stream, lasts[0] * 60, lasts[1] * 60) * MINUTE
+    if course.dies:
         return None
     return min(at + between(stream, *lasts) * HOUR, max(at + HOUR, until - 5 * HOUR))
 

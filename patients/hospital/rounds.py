@@ -184,7 +184,7 @@ def _transfuse(course: Course, at: Instant) -> None:
     """Give red cells as often as the last hemoglobin calls for them, and look at what they did."""
     making, rule = course.making, rules().transfuse
     value = making.known(rule.lab, at, 2 * DAY)
-    if value is None or value >= rule.below or at > course.leaves - 6 * HOUR:
+    if value is None or value >= rule.below or at > course.leaves - 7 * HOUR:
         return
     given = [one.at for one in making.treated if one.procedure == rule.order.procedure]
     if any(at - 12 * HOUR < one < at + 12 * HOUR for one in given):
