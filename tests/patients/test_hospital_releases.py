@@ -27,6 +27,8 @@ from wardround.patients.hospital.flaws import CLEAN, flawed
 from wardround.patients.hospital.releases import split_of
 
 SEED, PATIENTS = 31, 6
+MINI = "a8b7f6ffb1f07feb5e9902d04e1a4ccd"
+"""Content hash of `hospital-mini`: a change that moves it moves every session made of it, and is told in the changelog."""
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +59,11 @@ def test_the_names_of_the_releases_and_their_sizes() -> None:
         for name, release in releases._releases().items()
     }
     assert sizes == {"hospital-v1": {"public": 300, "train": 1000, "heldout": 200}, "hospital-mini": {"": 40}}
+
+
+def test_the_small_release_is_the_one_that_was_published() -> None:
+    with load_charts("hospital-mini") as mini:
+        assert mini.hash == MINI
 
 
 def test_a_mix_has_flaws_in_about_half_of_the_patients() -> None:
