@@ -28,7 +28,7 @@ from wardround.patients.hospital.releases import split_of
 
 SEED, PATIENTS = 31, 6
 MINI = "a8b7f6ffb1f07feb5e9902d04e1a4ccd"
-"""Content hash of `hospital-mini`: a change that moves it moves every session made of it, and is told in the changelog."""
+"""Content hash of `hospital-mini`: what moves it moves every session made of it, and is told in the changelog."""
 
 
 @pytest.fixture(scope="module")
