@@ -105,7 +105,24 @@ def lab_series(
 
 def outside(series: Series) -> int:
     """Return how many values of a series lie outside its range."""
-    return sum(_mark(point.value, series) != "●" for point in series.points)
+    return sum(beyond(point.value, series) != 0 for point in series.points)
+
+
+def beyond(value: Decimal, series: Series) -> int:
+    """Return 1 for a value above the range of its series, -1 for one below, 0 for one within or without a range."""
+    if series.high is not None and value > series.high:
+        return 1
+    return -1 if series.low is not None and value < series.low else 0
+
+
+def runs(points: Sequence[Point]) -> list[list[int]]:
+    """Return the places of the values of each stay, in order."""
+    found: list[list[int]] = []
+    for at, point in enumerate(points):
+        if not found or points[at - 1].encounter != point.encounter:
+            found.append([])
+        found[-1].append(at)
+    return found
 
 
 def _codings(resource: Any) -> list[Any]:
@@ -180,7 +197,8 @@ def _orders(snapshot: Snapshot) -> list[tuple[Treatment, str]]:
 
 WIDTH = 72
 """Columns of a plot; of more values than that, neighbours share a column."""
-HEIGHT = 7
+_HEIGHT = 7
+_MARKS = {1: "▲", 0: "●", -1: "▼"}
 
 
 def plot_text(series: Series, width: int = WIDTH) -> str:
@@ -191,7 +209,7 @@ def plot_text(series: Series, width: int = WIDTH) -> str:
     """
     columns = _columns(series.points, width)
     low, high = limits(series)
-    rows = [[" "] * len(columns) for _ in range(HEIGHT)]
+    rows = [[" "] * len(columns) for _ in range(_HEIGHT)]
     for bound in (series.low, series.high):
         if bound is not None and low <= bound <= high:
             rows[_row(bound, low, high)] = ["┄"] * len(columns)
@@ -200,14 +218,14 @@ def plot_text(series: Series, width: int = WIDTH) -> str:
             for row in rows:
                 row[at] = "│"
         for point in points:
-            rows[_row(point.value, low, high)][at] = _mark(point.value, series)
+            rows[_row(point.value, low, high)][at] = _MARKS[beyond(point.value, series)]
     head = f"{series.name}{f' ({series.unit})' if series.unit else ''}"
     band = _band(series)
     texts = [f"{head}  {len(series.points)} values{f', range {band}' if band else ''}"]
     marks, legend = _treatments(series, columns)
     if legend:
         texts.append(f"{'':>9} {marks}".rstrip())
-    labels = {0: number_text(high), HEIGHT - 1: number_text(low)}
+    labels = {0: number_text(high), _HEIGHT - 1: number_text(low)}
     texts += [f"{labels.get(place, ''):>9} {''.join(row)}".rstrip() for place, row in enumerate(rows)]
     texts.append(f"{'':>9} {_dates(columns)}".rstrip())
     first, last = series.points[0], series.points[-1]
@@ -218,11 +236,7 @@ def plot_text(series: Series, width: int = WIDTH) -> str:
 
 def _columns(points: Sequence[Point], width: int) -> list[list[Point]]:
     """Return the values by column; an empty column stands between stays."""
-    groups: list[list[Point]] = []
-    for point in points:
-        if not groups or groups[-1][-1].encounter != point.encounter:
-            groups.append([])
-        groups[-1].append(point)
+    groups = [[points[at] for at in run] for run in runs(points)]
     room = max(width - len(groups) + 1, len(groups))
     share = max(-(-len(points) // room), 1)
     out: list[list[Point]] = []
@@ -237,7 +251,6 @@ def limits(series: Series) -> tuple[Decimal, Decimal]:
     values = [point.value for point in series.points]
     low, high = min(values), max(values)
     for bound in (series.low, series.high):
-        # a bound is drawn where it is not far from what was measured
         if bound is not None and low - (high - low) <= bound <= high + (high - low):
             low, high = min(low, bound), max(high, bound)
     return low, high
@@ -245,14 +258,8 @@ def limits(series: Series) -> tuple[Decimal, Decimal]:
 
 def _row(value: Decimal, low: Decimal, high: Decimal) -> int:
     if high == low:
-        return HEIGHT // 2
-    return int(((high - value) * (HEIGHT - 1) / (high - low)).to_integral_value())
-
-
-def _mark(value: Decimal, series: Series) -> str:
-    if series.high is not None and value > series.high:
-        return "▲"
-    return "▼" if series.low is not None and value < series.low else "●"
+        return _HEIGHT // 2
+    return int(((high - value) * (_HEIGHT - 1) / (high - low)).to_integral_value())
 
 
 def _band(series: Series) -> str:

@@ -8,7 +8,7 @@ from html import escape
 
 from .elements import number_text
 from .inspection import Event, printable
-from .plotting import Point, Series, limits
+from .plotting import Point, Series, beyond, limits, runs
 from .times import format_instant
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 900, 150, 60, 22, 14
@@ -83,14 +83,14 @@ def _plot(series: Series) -> str:
     low, high = limits(series)
     body = [*_band(series, low, high), *_stays(series.points, places)]
     heights = [_y(point.value, low, high) for point in series.points]
-    for run in _runs(series.points):
+    for run in runs(series.points):
         line = " ".join(f"{places[at]},{heights[at]}" for at in run)
         body.append(f'<polyline class="line" points="{line}"/>')
     for point, x, y in zip(series.points, places, heights, strict=True):
         told = (
             f"{format_instant(point.time)[:16].replace('T', ' ')}: {point.text} {series.unit or ''} {point.flag or ''}"
         )
-        kind = "out" if _outside(point.value, series) else "in"
+        kind = "out" if beyond(point.value, series) else "in"
         body.append(f'<circle class="{kind}" cx="{x}" cy="{y}" r="3"><title>{_text(told)}</title></circle>')
     bars = _bars(series, places)
     height = _HEIGHT + _TOP + 22 + 14 * len(bars)
@@ -107,23 +107,13 @@ def _plot(series: Series) -> str:
     )
 
 
-def _runs(points: Sequence[Point]) -> list[list[int]]:
-    """Return the numbers of the values of each stay, in order."""
-    runs: list[list[int]] = []
-    for at, point in enumerate(points):
-        if not runs or points[at - 1].encounter != point.encounter:
-            runs.append([])
-        runs[-1].append(at)
-    return runs
-
-
 def _places(points: Sequence[Point]) -> list[int]:
     """Return where each value stands: stays side by side, as wide as they have values; within one, by time."""
-    runs = _runs(points)
-    room = _WIDTH - _LEFT - 10 - _GAP * (len(runs) - 1)
+    stays = runs(points)
+    room = _WIDTH - _LEFT - 10 - _GAP * (len(stays) - 1)
     places: list[int] = []
     left = _LEFT
-    for run in runs:
+    for run in stays:
         width = max(room * len(run) // len(points), 1)
         first, last = points[run[0]].time, points[run[-1]].time
         for at in run:
@@ -151,16 +141,12 @@ def _band(series: Series, low: Decimal, high: Decimal) -> Iterable[str]:
 
 def _stays(points: Sequence[Point], places: Sequence[int]) -> Iterable[str]:
     free = 0
-    for run in _runs(points):
+    for run in runs(points):
         x = places[run[0]]
         yield f'<line class="stay" x1="{x}" x2="{x}" y1="{_TOP}" y2="{_TOP + _HEIGHT}"/>'
         if x >= free:
             yield f'<text x="{x}" y="{_TOP - 8}">{format_instant(points[run[0]].time)[:10]}</text>'
             free = x + 74
-
-
-def _outside(value: Decimal, series: Series) -> bool:
-    return (series.high is not None and value > series.high) or (series.low is not None and value < series.low)
 
 
 def _bars(series: Series, places: Sequence[int]) -> list[tuple[str, int, int]]:

@@ -24,6 +24,17 @@ def positive(text: str) -> int:
     return value
 
 
+def natural(text: str) -> int:
+    """Read a whole number from 0 on, of at most nine digits.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    if not text.isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"`{text[:40]}` is not a whole number from 0 on")
+    return int(text)
+
+
 _SEEDS = 1 << 63
 """Seeds are stored with results, where integers have 64 bits."""
 

@@ -21,7 +21,9 @@ def add(commands: Any) -> None:
     hospital.add_argument(
         "--patients", type=common.positive, default=_PATIENTS, metavar="N", help=f"how many (default {_PATIENTS})"
     )
-    hospital.add_argument("--first", type=_index, default=0, metavar="INDEX", help="index of the first (default 0)")
+    hospital.add_argument(
+        "--first", type=common.natural, default=0, metavar="INDEX", help="index of the first (default 0)"
+    )
     common.add_seed(hospital)
     hospital.add_argument("--out", required=True, help="the store to write, as charts.sqlite")
     hospital.add_argument(
@@ -33,12 +35,6 @@ def add(commands: Any) -> None:
     hospital.add_argument("--workers", type=common.positive, default=1, help="processes (default: 1)")
     common.add_json(hospital)
     hospital.set_defaults(run=run_hospital)
-
-
-def _index(text: str) -> int:
-    if not text.isdecimal() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"`{text[:40]}` is not a whole number from 0 on")
-    return int(text)
 
 
 def run_hospital(args: argparse.Namespace) -> int:

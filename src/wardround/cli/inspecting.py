@@ -30,7 +30,11 @@ def add(commands: Any) -> None:
     inspect.add_argument("--from", dest="start", default=None, metavar="DATE", help="only what is dated from then on")
     inspect.add_argument("--to", dest="end", default=None, metavar="DATE", help="only what is dated up to then")
     inspect.add_argument(
-        "--plots", type=_count, default=None, metavar="N", help=f"series to plot below the timeline (default {_PLOTS})"
+        "--plots",
+        type=common.natural,
+        default=None,
+        metavar="N",
+        help=f"series to plot below the timeline (default {_PLOTS})",
     )
     inspect.add_argument("--html", default=None, metavar="FILE", help="write timeline and all plots as one page, too")
     inspect.add_argument(
@@ -39,12 +43,6 @@ def add(commands: Any) -> None:
     common.add_limit(inspect, f"patients (default {_PATIENTS}) or events (default {_SHOWN})")
     common.add_json(inspect)
     inspect.set_defaults(run=run_inspect)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"`{text[:40]}` is not a whole number from 0 on")
-    return int(text)
 
 
 def run_inspect(args: argparse.Namespace) -> int:
@@ -96,7 +94,7 @@ def _more(count: int, how: str) -> str:
 
 
 def _patient(store: ChartStore, args: argparse.Namespace) -> int:
-    from wardround.patients import NEVER, UsageError, parse_period, timeline
+    from wardround.patients import NEVER, UsageError, lab_series, parse_period, timeline
 
     if args.patient not in store.patients():
         some = ", ".join(store.patients()[:5])
@@ -116,28 +114,15 @@ def _patient(store: ChartStore, args: argparse.Namespace) -> int:
             raise UsageError(f"this record has no `{kind}`; it has {', '.join(known)}")
     if args.encounter is not None and snapshot.read("Encounter", args.encounter) is None:
         raise UsageError(f"`{args.encounter}` is no encounter of this record; `--type Encounter` lists them")
-    events = timeline(
-        snapshot,
-        types=args.type,
-        encounter=args.encounter,
-        start=None if span["start"] is None else span["start"][0],
-        end=None if span["end"] is None else span["end"][1],
-    )
-    bounds = {
-        "start": None if span["start"] is None else span["start"][0],
-        "end": None if span["end"] is None else span["end"][1],
-    }
-    series = [] if "Observation" not in (args.type or known) else _series(snapshot, args, bounds)
+    start = None if span["start"] is None else span["start"][0]
+    end = None if span["end"] is None else span["end"][1]
+    events = timeline(snapshot, types=args.type, encounter=args.encounter, start=start, end=end)
+    wanted = "Observation" in (args.type or known)
+    series = lab_series(snapshot, encounter=args.encounter, start=start, end=end) if wanted else []
     truth = None if not args.truth else store.truth(args.patient)
     if args.truth and truth is None:
         raise UsageError(f"nothing is known of what is behind `{args.patient}`: only generated charts have a truth")
     return _tell(snapshot, events, args, (series, truth))
-
-
-def _series(snapshot: Snapshot, args: argparse.Namespace, bounds: dict[str, int | None]) -> list[Series]:
-    from wardround.patients import lab_series
-
-    return lab_series(snapshot, encounter=args.encounter, start=bounds["start"], end=bounds["end"])
 
 
 def _tell(
