@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
+import hospital_fixture as fixture
 import pytest
 
 from wardround.patients import DataError, Dialogue, Interview, Overlay, ToolCall, ToolContext, run_tool, validate
@@ -18,17 +17,6 @@ from wardround.patients.hospital.provenance import Provenance
 from wardround.patients.resource import instant_text
 from wardround.patients.times import NEVER, Instant
 
-
-def _fixture() -> Any:
-    spec = spec_from_file_location("hospital_fixture", Path(__file__).with_name("hospital_fixture.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fixture = _fixture()
 when = fixture.when
 
 

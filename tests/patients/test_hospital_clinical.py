@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
+from hospital_clinical import faults
 
 from wardround.patients.hospital.life import Culture, Life, Prescription, Stay
 from wardround.patients.hospital.living import make_life
@@ -16,15 +15,6 @@ from wardround.patients.times import DAY
 
 HOUR = DAY // 24
 _LIVES = 150
-
-
-def _faults(life: Life) -> list[str]:
-    spec = spec_from_file_location("hospital_clinical", Path(__file__).with_name("hospital_clinical.py"))
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: list[str] = module.faults(life)
-    return found
 
 
 @cache
@@ -151,4 +141,4 @@ def _unwatched() -> Life:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(wrong: Callable[[], Life], words: str) -> None:
-    assert any(words in one for one in _faults(wrong()))
+    assert any(words in one for one in faults(wrong()))

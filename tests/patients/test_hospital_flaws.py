@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
+import hospital_detectors as detectors
+import hospital_fixture as fixture
 import pytest
 
 from wardround.patients import Fact, Interview, UsageError
@@ -20,17 +20,6 @@ from wardround.patients.hospital.record import Flaw, Record
 from wardround.patients.hospital.writing import write_record
 from wardround.patients.resource import instant_text
 
-
-def _module(name: str) -> Any:
-    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fixture, detectors = _module("hospital_fixture"), _module("hospital_detectors")
 KINDS = [field.name for field in fields(FlawRates)]
 
 

@@ -8,28 +8,17 @@ from collections import Counter
 from decimal import Decimal
 from functools import cache
 from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from hospital_clinical import faults
+from hospital_coherence import incoherences
 
 from wardround.patients.hospital.life import Life, Stay
 from wardround.patients.hospital.living import make_life, patient_id
 from wardround.patients.hospital.making import age_at
 from wardround.patients.times import DAY, parse_instant
 
-
-def _module(path: Path) -> ModuleType:
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-incoherences = _module(Path(__file__).with_name("hospital_coherence.py")).incoherences
-faults = _module(Path(__file__).with_name("hospital_clinical.py")).faults
 PATIENTS = 40
 SEED = 7
 

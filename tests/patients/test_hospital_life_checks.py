@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
+from hospital_coherence import incoherences
 
 from wardround.patients.hospital.life import Life, Result
 from wardround.patients.hospital.living import make_life
 from wardround.patients.times import DAY, parse_instant
-
-
-def _incoherences(life: Life) -> list[str]:
-    spec = spec_from_file_location("hospital_coherence", Path(__file__).with_name("hospital_coherence.py"))
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: list[str] = module.incoherences(life)
-    return found
 
 
 @cache
@@ -138,5 +128,5 @@ def _at_once(life: Life) -> Life:
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(wrong: Callable[[Life], Life], words: str) -> None:
-    assert _incoherences(_sound()) == []
-    assert any(words in one for one in _incoherences(wrong(_sound())))
+    assert incoherences(_sound()) == []
+    assert any(words in one for one in incoherences(wrong(_sound())))

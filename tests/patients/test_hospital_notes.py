@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Any
 
+import hospital_notes_lint as lint
 import pytest
 
 from wardround.patients.hospital.life import Life
@@ -25,18 +23,6 @@ EIGHTEEN = {
     "medications", "allergies", "family-history", "social-history", "review-of-systems", "vitals", "physical-exam",
     "labs", "imaging", "pathology", "other-studies", "assessment", "plan",
 }  # fmt: skip
-
-
-def _module(name: str) -> Any:
-    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-lint = _module("hospital_notes_lint")
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import hospital_fixture as fixture
 import pytest
 
 from wardround.patients import (
@@ -26,17 +26,6 @@ from wardround.patients.hospital.charting import chart_record
 from wardround.patients.hospital.flaws import FlawRates, plant_counted
 from wardround.patients.hospital.truth import make_truth
 
-
-def _fixture() -> Any:
-    spec = spec_from_file_location("hospital_fixture", Path(__file__).with_name("hospital_fixture.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-fixture = _fixture()
 PATIENT = fixture.PATIENT
 RATES = FlawRates(unit_slip=1000, missing=1000)
 

@@ -1,4 +1,4 @@
-"""A small hand-made life and its record: one pneumonia admission through the ED and the ICU, with visits around it."""
+"""A small hand-made life: one pneumonia admission through the ED and the ICU, with visits around it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from wardround.patients.hospital.life import (
     Treated,
     Vaccine,
 )
-from wardround.patients.hospital.record import Note, NotePart, Record, Sentence, StudyReport
-from wardround.patients.times import Instant, parse_instant
+from wardround.patients.times import SECOND, Instant, parse_instant
 
 PATIENT = "h0000aa-00007"
+MINUTE = 60 * SECOND
 
 
 def when(text: str) -> Instant:
@@ -36,10 +36,12 @@ def when(text: str) -> Instant:
     return parse_instant(f"2150-{text.replace(' ', 'T')}:00Z")
 
 
-def _result(number: int, lab: str, text: str, at: str, name: str, **more: object) -> Result:
-    minutes = 0 if more.get("panel", "bmp").__str__().startswith("vitals") else 50
-    values = {"encounter": "e2", "panel": "bmp", "low": None, "high": None} | more
-    return Result(f"l{number}", lab, text, when(at), when(at) + minutes * 60_000_000, name=name, **values)  # type: ignore[arg-type]
+def _result(
+    number: int, lab: str, text: str, at: str, name: str, panel: str, low: str | None = None, high: str | None = None
+) -> Result:  # fmt: skip
+    minutes = 0 if panel.startswith("vitals") else 50
+    known = when(at) + minutes * MINUTE
+    return Result(f"l{number}", lab, text, when(at), known, "e2", panel, low, high, name)
 
 
 def results() -> tuple[Result, ...]:
@@ -65,16 +67,16 @@ def results() -> tuple[Result, ...]:
         for lab, text, name, low, high, panel in rows:
             number += 1
             stamp = f"06-{day} 06:{'00' if panel == 'bmp' else '30'}"
-            found.append(_result(number, lab, text, stamp, name, low=low, high=high, panel=f"{panel}-{day}"))
-    found.append(_result(number + 1, "blood_pressure", "92/58", "06-02 06:30", "Blood Pressure", panel="vitals-bp"))
-    found.append(_result(number + 2, "troponin_t", "<0.01", "06-02 06:00", "Troponin T", panel="trop", high="0.01"))
+            found.append(_result(number, lab, text, stamp, name, f"{panel}-{day}", low, high))
+    found.append(_result(number + 1, "blood_pressure", "92/58", "06-02 06:30", "Blood Pressure", "vitals-bp"))
+    found.append(_result(number + 2, "troponin_t", "<0.01", "06-02 06:00", "Troponin T", "trop", high="0.01"))
     for day in ("02", "03", "04"):
         for lab, text, name in (
             ("anion_gap", "10", "Anion Gap"),
             ("egfr", "48", "eGFR"),
             ("calcium", "9.1", "Calcium"),
         ):
-            found.append(_result(len(found) + 1, lab, text, f"06-{day} 06:00", name, panel=f"bmp-{day}"))
+            found.append(_result(len(found) + 1, lab, text, f"06-{day} 06:00", name, f"bmp-{day}"))
     return tuple(sorted(found, key=lambda one: (one.at, one.id)))
 
 
@@ -403,96 +405,3 @@ def make_life() -> Life:
         (),
         (plan,),
     )
-
-
-def _part(slug: str, header: str, *sentences: tuple[str, tuple[str, ...]], lines: bool = False) -> NotePart:
-    return NotePart(slug, header, tuple(Sentence(text, facts) for text, facts in sentences), lines)  # type: ignore[arg-type]
-
-
-def _progress(identity: str, day: str, rx2: bool, heat: str, facts: tuple[str, ...]) -> Note:
-    listed = [("azithromycin 500 mg oral once daily", ("rx3",))]
-    if rx2:
-        listed.insert(0, ("ceftriaxone 1 g IV every 24 hours", ("rx2",)))
-    return Note(
-        identity,
-        "progress",
-        "Progress note",
-        when(f"06-{day} 09:00"),
-        when(f"06-{day} 10:00"),
-        "e2",
-        (
-            _part("vitals", "Vitals", (f"T {heat}, weight 70.0 kg.", facts)),
-            _part("medications", "Current Medications", *listed, lines=True),
-            _part(
-                "assessment",
-                "Assessment",
-                (f"Pneumonia, day {int(day) - 1}, with left lower lobe consolidation.", ("d2", "s2")),
-            ),
-        ),
-    )
-
-
-def make_record() -> Record:
-    """Return the clean record."""
-    admission = Note(
-        "n1",
-        "admission",
-        "Admission note",
-        when("06-02 08:30"),
-        when("06-02 09:30"),
-        "e2",
-        (
-            _part("chief-complaint", "Chief Complaint", ("Fever and cough.", ("s1",))),
-            _part(
-                "history-of-present-illness",
-                "HPI",
-                (
-                    "Mr. Lindqvist is a 62-year-old man with heart failure who presents with cough.",
-                    ("person", "d1", "s1"),
-                ),
-                ("He denies chest pain.", ("s3",)),
-            ),
-            _part(
-                "medications", "Home Medications", ("metoprolol succinate 50 mg oral once daily", ("rx1",)), lines=True
-            ),
-            _part("allergies", "Allergies", ("Penicillin (hives).", ("al1",))),
-            _part("imaging", "Imaging", ("CXR: left lower lobe consolidation.", ("im1", "s2"))),
-        ),
-    )
-    discharge = Note(
-        "n4",
-        "discharge",
-        "Discharge summary",
-        when("06-05 12:00"),
-        when("06-05 13:30"),
-        "e2",
-        (
-            _part(
-                "hospital-course",
-                "Hospital Course",
-                (
-                    "He was treated with ceftriaxone and azithromycin for left lower lobe pneumonia.",
-                    ("d2", "rx2", "rx3"),
-                ),
-            ),
-            _part(
-                "discharge-medications",
-                "Discharge Medications",
-                ("metoprolol succinate 50 mg oral once daily", ("rx1",)),
-                ("doxycycline 100 mg oral BID", ("rx5",)),
-                lines=True,
-            ),
-        ),
-    )
-    report = StudyReport(
-        "im1",
-        (Sentence("Left lower lobe consolidation.", ("s2",)), Sentence("The heart is enlarged.", ("d1",))),
-        (Sentence("Left lower lobe pneumonia.", ("s2",)),),
-    )
-    notes = (
-        admission,
-        _progress("n2", "03", True, "38.4", ("l17", "l18")),
-        _progress("n3", "04", False, "37.6", ("l26", "l27")),
-        discharge,
-    )
-    return Record(make_life(), notes, (report,))
