@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from wardround.patients.knowledge.graph_models import Acuity, Edge, FindingType, Modality, Relevance, Severity
 from wardround.patients.times import Instant
+
+_RELEVANCES: tuple[str, ...] = get_args(Relevance)
 
 
 class Pair(NamedTuple):
@@ -113,6 +115,11 @@ class Sign:
     """`Study.id` that showed it."""
     told: bool = True
     """Whether it is in the chart; what is only said in the interview is not."""
+
+    @property
+    def rank(self) -> int:
+        """Place by relevance: 0 for key findings, distractors last."""
+        return _RELEVANCES.index(self.relevance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
@@ -81,16 +81,22 @@ def _alternatives(marks: Sequence[str], at: int, text: str) -> tuple[Choice, int
 
 
 @cache
+def _documents() -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """Return every file of `data/notes` with its name, read once."""
+    folder = resources.files("wardround.patients.hospital").joinpath("data", "notes")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".json"))
+    return tuple((name, orjson.loads(folder.joinpath(name).read_bytes())) for name in names)
+
+
+@cache
 def book() -> Mapping[str, tuple[Phrase, ...]]:
-    """Return the phrases by key, from every file of `data/notes`, read once.
+    """Return the phrases by key, from every file of `data/notes`.
 
     Raises:
         DataError: a file that is not as described, a key that is told twice, a phrase that cannot be read.
     """
     found: dict[str, tuple[Phrase, ...]] = {}
-    folder = resources.files("wardround.patients.hospital").joinpath("data", "notes")
-    for name in sorted(file.name for file in folder.iterdir() if file.name.endswith(".json")):
-        document = orjson.loads(folder.joinpath(name).read_bytes())
+    for name, document in _documents():
         for entry in document.get("phrases", ()):
             key = entry["id"]
             if key in found:
@@ -102,22 +108,38 @@ def book() -> Mapping[str, tuple[Phrase, ...]]:
 
 
 @cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    found: dict[str, Mapping[str, str]] = {}
+    for name, document in _documents():
+        for entry in document.get("tables", ()):
+            if entry["id"] in found:
+                raise DataError(f"notes/{name}: the table `{entry['id']}` is told twice; merge the two")
+            found[entry["id"]] = MappingProxyType(entry["words"])
+    return found
+
+
 def table(name: str) -> Mapping[str, str]:
-    """Return a table of words by key (`abbreviations`, `routes` …), from the files of `data/notes`.
+    """Return a table of words by key (`specimen`, `taken` …), from the files of `data/notes`.
 
     Raises:
-        DataError: there is no such table.
+        DataError: there is no such table, or one is told twice.
     """
-    found: dict[str, str] = {}
-    folder = resources.files("wardround.patients.hospital").joinpath("data", "notes")
-    for file in sorted(file.name for file in folder.iterdir() if file.name.endswith(".json")):
-        document = orjson.loads(folder.joinpath(file).read_bytes())
-        for entry in document.get("tables", ()):
-            if entry["id"] == name:
-                found.update(entry["words"])
-    if not found:
-        raise DataError(f"notes: there is no table `{name}` in data/notes")
-    return MappingProxyType(found)
+    try:
+        return _tables()[name]
+    except KeyError:
+        raise DataError(f"notes: there is no table `{name}` in data/notes") from None
+
+
+def limit(name: str) -> int:
+    """Return a threshold of the table `limits`.
+
+    Raises:
+        DataError: there is no such threshold.
+    """
+    try:
+        return int(table("limits")[name])
+    except KeyError:
+        raise DataError(f"notes: there is no threshold `{name}` in the table `limits` of data/notes") from None
 
 
 class Teller:
@@ -211,6 +233,16 @@ class Teller:
 def unique(facts: Iterable[str]) -> tuple[str, ...]:
     """Return ids without repeats, in order of first mention."""
     return tuple(dict.fromkeys(facts))
+
+
+def plain_line(text: str, facts: Iterable[str]) -> Sentence:
+    """Return a line that is no phrase of the book: a table's, or one put together from phrases."""
+    return Sentence(text, unique(facts))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in small letters, without digits and marks."""
+    return "".join(char if char.isalpha() else " " for char in text.lower()).split()
 
 
 def tidy(text: str) -> str:

@@ -11,11 +11,7 @@ from wardround.patients.rng import Stream
 from .life import Sign, Study
 from .phrasing import Teller, capital, lowered, sentence, table, unique
 from .record import Sentence, StudyReport
-from .writing_view import Outline, moment
-
-_SHORT = 3
-"""Findings up to which every normal structure may be told one by one."""
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+from .writing_view import Outline, dated
 
 
 def write_reports(outline: Outline) -> tuple[StudyReport, ...]:
@@ -113,8 +109,6 @@ def _comparison(outline: Outline, teller: Teller, study: Study) -> str:
     earlier = outline.studies.get(study.compare) if study.compare else None
     if earlier is None:
         return teller.say("comparison.none").text
-    day = moment(earlier.at)
     profile = study_profiles().get(earlier.study)
     name = profile.name.en if profile is not None else earlier.title
-    date = f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-    return teller.say("comparison.study", study=capital(lowered(name)), date=date).text
+    return teller.say("comparison.study", study=capital(lowered(name)), date=dated(earlier.at, "long")).text

@@ -345,7 +345,6 @@ def beside(speaker: Speaker, sign: Sign) -> Pair:
 
 def told_symptoms(signs: Sequence[Sign]) -> list[Sign]:
     """Return the symptoms and events that patients can tell in their own words, those that matter most first."""
-    order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
     skip = frozenset(speech()["told_elsewhere"])
     found = [one for one in signs if one.finding not in skip and finding_profiles()[one.finding].lay is not None]
-    return sorted(found, key=lambda one: (order[one.relevance], one.onset, int(one.id[1:])))
+    return sorted(found, key=lambda one: (one.rank, one.onset, int(one.id[1:])))

@@ -9,11 +9,12 @@ from wardround.patients.rng import Stream
 from wardround.patients.times import DAY, Instant
 
 from .life import Life, Stay
+from .onset import HOUR
 from .record import Note, NoteKind, Record
 from .reports import write_reports
 from .writing_notes import Composer, title_of
 from .writing_style import draw_style
-from .writing_view import HOUR, Known, Outline
+from .writing_view import Known, Outline
 from .writing_words import Scribe
 
 _MINUTE = HOUR // 60
@@ -54,7 +55,7 @@ def write_record(life: Life) -> Record:
 def _note(outline: Outline, planned: _Planned, number: int) -> Note:
     life = outline.life
     style = draw_style(life.seed, life.index, planned.author)
-    known = Known(outline, planned.root, planned.at, planned.since)
+    known = Known(outline, planned.root, planned.at)
     scribe = Scribe(known, style, f"{planned.root.id}-{planned.kind}-{planned.day or 0}")
     parts = Composer(scribe, planned.kind, since=planned.since, day=planned.day).parts()
     title = title_of(planned.title, style)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 
 from .life import Illness, Result
-from .phrasing import Teller, capital, table, unique
+from .phrasing import Teller, capital, plain_line, table, unique
 from .record import Sentence
 from .writing_history import numbered
-from .writing_results import shown, teller_line
+from .writing_results import shown
 from .writing_story import background, opened, presentation, reason_of
 from .writing_view import Known, flag, number
 from .writing_words import Scribe
@@ -218,7 +218,7 @@ def diagnoses(scribe: Scribe) -> list[Sentence]:
         name = scribe.condition(known.principal, short=False)
         said.append(teller.line("assess.dx.principal", (known.principal.id,), condition=name))
     if others and scribe.style.bullets != "none":
-        lines = [teller_line(capital(scribe.condition(one, short=False)), (one.id,)) for one in others]
+        lines = [plain_line(capital(scribe.condition(one, short=False)), (one.id,)) for one in others]
         return numbered(scribe, [*said, *lines])
     if others:
         words = scribe.conditions(others)

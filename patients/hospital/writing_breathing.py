@@ -5,9 +5,8 @@ from __future__ import annotations
 from wardround.patients.times import Instant
 
 from .life import Treated
-from .phrasing import Teller, capital
+from .phrasing import Teller, capital, plain_line
 from .record import Sentence
-from .writing_results import teller_line
 from .writing_view import Known
 from .writing_words import Scribe
 
@@ -62,4 +61,4 @@ def breathing_plan(scribe: Scribe, teller: Teller) -> list[Sentence]:
         return []
     text = capital(teller.words("plan.tube" if aid.procedure == _TUBE else "plan.mask"))
     marks = {"hash": "# ", "number": "- "}
-    return [teller_line(marks.get(scribe.style.problems, "") + text, [aid.id])]
+    return [plain_line(marks.get(scribe.style.problems, "") + text, [aid.id])]

@@ -15,7 +15,7 @@ from .writing_assessment import expected, measured_better
 from .writing_breathing import breathing_news
 from .writing_plan import consulted_service, done_words, stop_reason
 from .writing_story import background, long_known, opened, presentation
-from .writing_view import Known, flag, moment, number
+from .writing_view import Known, clock, flag, number
 from .writing_words import Scribe, service_name
 
 _MOST_ORDERS = 5
@@ -295,7 +295,7 @@ def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
     known = scribe.known
     died = known.happened("died")
     if died:
-        at, cause = moment(died[-1].at), known.principal
+        cause = known.principal
         if cause is None:
             return [teller.say("course.died", (died[-1].id, "person"), date=scribe.date(died[-1].at))]
         return [
@@ -303,7 +303,7 @@ def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
                 "course.died.of",
                 (died[-1].id, "person", cause.id),
                 date=scribe.date(died[-1].at),
-                time=f"{at.hour:02d}:{at.minute:02d}",
+                time=clock(died[-1].at),
                 cause=scribe.condition(cause),
             )
         ]

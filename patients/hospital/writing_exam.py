@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import CourseEvent, Sign
-from .phrasing import Teller, capital, lowered, table
+from .onset import HOUR
+from .phrasing import Teller, capital, lowered, plain_line, table
 from .record import Sentence
 from .writing_breathing import ventilated
-from .writing_results import teller_line
 from .writing_usual import MIND, usual_words
-from .writing_view import HOUR, Known, belied
+from .writing_view import Known, belied
 from .writing_words import Scribe
 
 _PARTS = ("general", "heent", "neck", "chest", "heart", "abdomen", "back", "genitourinary", "extremities", "skin",
@@ -118,8 +118,7 @@ def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str,
     absent: dict[str, list[Sign]] = {}
     there = {one.finding for one in known.signs if one.present and one.type == "symptom"}
     standing = [name for name, one in last.items() if one.present and not _gone(known, one, better)]
-    order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
-    for one in sorted(last.values(), key=lambda one: (order[one.relevance], one.onset, one.id)):
+    for one in sorted(last.values(), key=lambda one: (one.rank, one.onset, one.id)):
         profile = finding_profiles().get(one.finding)
         part = profile.exam or "general" if profile is not None else "general"
         if one.finding in standing:
@@ -212,7 +211,7 @@ def _line(scribe: Scribe, teller: Teller, part: str, items: Sequence[str], ids: 
     words = ("; " if len(items) > 2 or any("," in item for item in items) else ", ").join(items)
     words = _bare(part, words)
     if scribe.style.exam == "lines":
-        return teller_line(teller.words("exam.part", title=title, items=words), ids)
+        return plain_line(teller.words("exam.part", title=title, items=words), ids)
     return teller.say("exam.run", ids, area=table("exam_area")[part], Area=capital(title), items=words)
 
 

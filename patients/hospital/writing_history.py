@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .life import Adherence, Illness, Prescription, Relative
-from .phrasing import Teller, capital, counted, lowered, table
+from .phrasing import Teller, capital, counted, lowered, plain_line, table
 from .record import Sentence
-from .writing_results import teller_line
 from .writing_story import function_words, opened
 from .writing_words import Scribe
 
@@ -133,11 +132,11 @@ def _listed(scribe: Scribe, one: Prescription, taken: Adherence | None) -> Sente
     text = capital(scribe.order(one))
     how = table("taken").get(taken.state) if taken is not None else None
     if taken is None or how is None:
-        return teller_line(text, (one.id,))
+        return plain_line(text, (one.id,))
     since = f" since {taken.since.en}" if taken.since is not None and not taken.since.en.endswith("ago") else ""
     if taken.since is not None and taken.since.en.endswith("ago"):
         since = f", {table('taken_from')[taken.state]} {taken.since.en}" if taken.state in table("taken_from") else ""
-    return teller_line(f"{text} ({how}{since})", (one.id, taken.id))
+    return plain_line(f"{text} ({how}{since})", (one.id, taken.id))
 
 
 def _unique(orders: list[Prescription]) -> list[Prescription]:

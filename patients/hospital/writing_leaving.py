@@ -7,12 +7,13 @@ import re
 from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import PlanItem, Prescription
+from .onset import HOUR
 from .phrasing import Teller, capital, lowered, table
 from .record import Sentence
 from .writing_history import numbered
 from .writing_plan import stop_reason
 from .writing_results import vitals_line
-from .writing_view import HOUR, Known
+from .writing_view import Known
 from .writing_words import Scribe
 
 _SPAN = re.compile(r" (?:again )?in \d{1,3} (?:days?|weeks?|months?)\b")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from wardround.patients.times import Instant
 
+from .onset import HOUR
 from .phrasing import Teller, table
 from .record import NoteKind, NotePart, Sentence, Slug
 from .writing_assessment import assessment, diagnoses
@@ -18,7 +19,7 @@ from .writing_plan import consulted_service, consults, plan
 from .writing_results import laboratory, pathology, study_lines, vital_signs
 from .writing_story import background, chief_complaint, opened, present_illness, visit
 from .writing_style import Style
-from .writing_view import HOUR, Known
+from .writing_view import Known
 from .writing_words import Scribe, service_name
 
 _LISTS: frozenset[str] = frozenset(

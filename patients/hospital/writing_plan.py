@@ -10,11 +10,10 @@ from wardround.patients.times import Instant
 
 from .generation import rules
 from .life import Illness, Prescription, Treated
-from .phrasing import Teller, capital, lowered, table, unique
+from .phrasing import Teller, capital, lowered, plain_line, table, unique
 from .record import Sentence
 from .writing_assessment import Said, expected, moved
 from .writing_breathing import breathing_plan
-from .writing_results import teller_line
 from .writing_story import opened, presentation, related
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
@@ -64,7 +63,7 @@ def plan(
         if scribe.style.problems == "prose":
             said.append(teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text))
         else:
-            said.append(teller_line(f"{_head(scribe, illness, number, name)}{text}", ids))
+            said.append(plain_line(f"{_head(scribe, illness, number, name)}{text}", ids))
     if narrow:
         return said or [teller.say("plan.none", (known.root.id,))]
     if known.root.kind == "clinic":
@@ -101,7 +100,7 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     if scribe.style.problems == "prose":
         return [teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text)]
     head = f"# {capital(name)}: " if scribe.style.problems == "hash" else f"{capital(name)}: "
-    return [teller_line(f"{head}{text}", ids)]
+    return [plain_line(f"{head}{text}", ids)]
 
 
 def _followed_up(known: Known) -> bool:
@@ -123,7 +122,7 @@ def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sen
     if scribe.style.problems == "prose":
         return [teller.say("course.chronic", ids, condition=complaint, Condition=capital(complaint), action=text)]
     head = f"# {capital(complaint)}: " if scribe.style.problems == "hash" else f"1. {capital(complaint)}: "
-    return [teller_line(f"{head}{text}", ids)]
+    return [plain_line(f"{head}{text}", ids)]
 
 
 def problem_of(known: Known, one: Prescription) -> str | None:
@@ -218,7 +217,7 @@ def _after_old(scribe: Scribe, teller: Teller, told: Collection[str]) -> list[Se
             )
         else:
             mark = "# " if scribe.style.problems == "hash" else ""
-            said.append(teller_line(f"{mark}{capital(title)}: {action.text}", ids))
+            said.append(plain_line(f"{mark}{capital(title)}: {action.text}", ids))
     return said
 
 
@@ -236,7 +235,7 @@ def _support(scribe: Scribe, teller: Teller) -> list[Sentence]:
         return []
     text = teller.words("plan.support", orders=scribe.orders(orders))
     marks = {"hash": "# ", "number": "- "}
-    return [teller_line(marks.get(scribe.style.problems, "") + text, [one.id for one in orders])]
+    return [plain_line(marks.get(scribe.style.problems, "") + text, [one.id for one in orders])]
 
 
 def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:

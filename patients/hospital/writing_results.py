@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
-from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles, organism_profiles, study_profiles
+from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles, study_profiles
 from wardround.patients.times import Instant
 
 from .life import Culture, Result, Study
-from .phrasing import Teller, capital, lowered, table
+from .phrasing import Teller, capital, lowered, plain_line, table
 from .record import Sentence
 from .reports import impression_words
-from .writing_view import abnormal, flag, moment, number
+from .writing_view import clock, flag, number
 from .writing_words import Scribe, unit_of
 
 VITALS = ("temperature", "blood_pressure", "heart_rate", "respiratory_rate", "spo2")
-_MORE_VITALS = ("weight", "height", "pain_score")
 _MOST_GROUPS = 9
 _MOST_NORMAL = 6
 _FEVER = 38
@@ -57,7 +56,7 @@ def vital_signs(scribe: Scribe, since: Instant | None = None, *, first: bool = F
     if scribe.style.vitals == "long":
         names = table("vital_long")
         said += [
-            teller_line(f"{names[lab]}: {scribe.value(found[lab], unit=True, marked=False)}", (found[lab].id,))
+            plain_line(f"{names[lab]}: {scribe.value(found[lab], unit=True, marked=False)}", (found[lab].id,))
             for lab in VITALS
             if lab in found
         ]
@@ -73,11 +72,6 @@ def vital_signs(scribe: Scribe, since: Instant | None = None, *, first: bool = F
     if "pain_score" in found:
         said.append(teller.line("vitals.pain", (found["pain_score"].id,), pain=found["pain_score"].text))
     return said
-
-
-def teller_line(text: str, facts: Iterable[str]) -> Sentence:
-    """Return a line that is no phrase of the book: a table's."""
-    return Sentence(text, tuple(dict.fromkeys(facts)))
 
 
 def _ranges(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
@@ -109,7 +103,7 @@ def _ranges(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
 # -- laboratory --------------------------------------------------------------------------------------------------------
 
 
-def laboratory(scribe: Scribe, since: Instant, *, whole: bool = False) -> list[Sentence]:
+def laboratory(scribe: Scribe, since: Instant) -> list[Sentence]:
     """Return the section of laboratory results drawn since a moment, in the author's form; cultures follow."""
     known = scribe.known
     teller = scribe.teller("labs")
@@ -123,7 +117,7 @@ def laboratory(scribe: Scribe, since: Instant, *, whole: bool = False) -> list[S
             said += _table(scribe, teller, list(latest.values()))
         else:
             said += _groups(scribe, teller, found)
-        said += _trends(scribe, teller, latest) if not whole else []
+        said += _trends(scribe, teller, latest)
     return said + cultures(scribe, teller, since)
 
 
@@ -157,8 +151,7 @@ def _groups(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sen
 
 
 def _when(scribe: Scribe, at: Instant) -> str:
-    time = moment(at)
-    return f"{scribe.date(at)} {time.hour:02d}:{time.minute:02d}"
+    return f"{scribe.date(at)} {clock(at)}"
 
 
 def _table(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sentence]:
@@ -170,7 +163,7 @@ def _table(scribe: Scribe, teller: Teller, found: Sequence[Result]) -> list[Sent
     for one in ordered[: 3 * _MOST_NORMAL + 6]:
         when = _when(scribe, one.at)
         text = f"{one.name}{dots}{scribe.value(one, unit=True)}"
-        said.append(teller_line(f"{text}, {when}" if when != before else text, (one.id,)))
+        said.append(plain_line(f"{text}, {when}" if when != before else text, (one.id,)))
         before = when
     return said
 
@@ -202,7 +195,7 @@ def _trends(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> lis
     """Return up to three series of abnormal labs over the stay."""
     said: list[Sentence] = []
     told = table("told_labs")
-    for one in [each for each in abnormal(list(latest.values())) if each.lab in told][:8]:
+    for one in [each for each in latest.values() if flag(each) and each.lab in told][:8]:
         series = [each for each in scribe.known.series(one.lab) if number(each.text) is not None]
         if len(series) < 3 or len(said) >= 3 or not teller.chance(50):
             continue
@@ -276,12 +269,6 @@ def susceptibilities(scribe: Scribe, teller: Teller, one: Culture) -> str:
         if drugs:
             text += teller.words(key, drugs=scribe.join(drugs))
     return text
-
-
-def organism(name: str) -> str:
-    """Return the name of an organism."""
-    profile = organism_profiles().get(name)
-    return profile.name.en if profile is not None else name.replace("_", " ")
 
 
 # -- studies -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, relations
 from wardround.patients.times import DAY
 
 from .life import Illness, Sign, Stay
-from .phrasing import Teller, article, capital, counted, lowered, table, unique
+from .phrasing import Teller, article, capital, counted, lowered, table
 from .record import Sentence
 from .writing_results import notable, shown, vitals_line
 from .writing_view import Known, weight
@@ -358,13 +358,3 @@ def function_words(scribe: Scribe) -> tuple[dict[str, str], tuple[str, ...]]:
         "falls_number": str(one.falls),
     }
     return words, (one.id,)
-
-
-def new_illnesses(known: Known) -> list[Illness]:
-    """Return what was found in this stay beside the principal illness."""
-    return [one for one in known.problems if known.new(one) and one.id != known.root.principal]
-
-
-def all_facts(sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return every fact that some sentences rest on."""
-    return unique(fact for one in sentences for fact in one.facts)

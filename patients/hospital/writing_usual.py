@@ -8,10 +8,11 @@ from typing import NamedTuple
 from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import CourseEvent, Result, Sign
+from .onset import HOUR
 from .phrasing import Teller, table
 from .writing_breathing import breathing_aid
 from .writing_story import complaint_sign
-from .writing_view import HOUR, Known, number
+from .writing_view import Known, number
 from .writing_words import Scribe
 
 _DAY = 26 * HOUR

@@ -25,13 +25,16 @@ from .life import (
     Stay,
     Study,
 )
-from .phrasing import table
+from .making import age_at
+from .onset import HOUR
+from .phrasing import table, words_of
 from .record import StudyReport
 
 _STEM = 6
 """Letters by which forms of a word are told to be one (diaphoresis, diaphoretic)."""
-HOUR = 3_600_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+           "November", "December")  # fmt: skip
 
 
 class _Placed(Protocol):
@@ -47,6 +50,23 @@ def moment(at: Instant) -> datetime:
     return _EPOCH + timedelta(microseconds=at)
 
 
+def dated(at: Instant, how: str) -> str:
+    """Return a date as `Style.dates` says: iso, us, words, or long (14 Mar 2024)."""
+    day = moment(at)
+    if how == "iso":
+        return f"{day.year:04d}-{day.month:02d}-{day.day:02d}"
+    if how == "us":
+        return f"{day.month:02d}/{day.day:02d}/{day.year:04d}"
+    month = _MONTHS[day.month - 1]
+    return f"{month} {day.day}, {day.year}" if how == "words" else f"{day.day} {month[:3]} {day.year}"
+
+
+def clock(at: Instant) -> str:
+    """Return the time of day, "07:05"."""
+    time = moment(at)
+    return f"{time.hour:02d}:{time.minute:02d}"
+
+
 class Outline:
     """A life by encounter: a hospital stay with the ED and ICU stays that are part of it is one group."""
 
@@ -60,7 +80,6 @@ class Outline:
         self.studies: Mapping[str, Study] = {one.id: one for one in life.studies}
         self.cultures: Mapping[str, Culture] = {one.id: one for one in life.cultures}
         self.treated = {one.id: one for one in life.treated}
-        self.results: Mapping[str, Result] = {one.id: one for one in life.results}
         self.signs_of: Mapping[str, list[Sign]] = self._by_group(life.signs)
         self.events_of: Mapping[str, list[CourseEvent]] = self._by_group(life.events)
         self.plans_of: Mapping[str, list[Plan]] = self._by_group(life.plans)
@@ -95,8 +114,7 @@ class Outline:
 
     def age(self, at: Instant) -> int:
         """Return completed years at an instant."""
-        then = moment(at)
-        return then.year - self.birth.year - ((then.month, then.day) < (self.birth.month, self.birth.day))
+        return age_at(self.life.person.birth_date, at)
 
     def months(self, at: Instant) -> int:
         """Return completed months at an instant."""
@@ -115,10 +133,9 @@ class Known:
         outline: The life.
         root: The stay that the note is about (not its ED or ICU part).
         at: The moment of writing.
-        since: From when the note reports what is new (a progress note: the note before).
     """
 
-    def __init__(self, outline: Outline, root: Stay, at: Instant, since: Instant | None = None) -> None:
+    def __init__(self, outline: Outline, root: Stay, at: Instant) -> None:
         self.outline = outline
         self.life = outline.life
         self.root = root
@@ -126,8 +143,7 @@ class Known:
         parts = [stay.start for stay in outline.life.stays if stay.part_of == root.id]
         self.begin = min([root.start, *parts])
         """When the patient came: through the emergency department, as the case may be."""
-        self.since = self.begin if since is None else since
-        self._latest: dict[tuple[Instant, Instant], dict[str, Result]] = {}
+        self._latest: dict[Instant, dict[str, Result]] = {}
         self._active: dict[tuple[Instant, tuple[str, ...]], list[Prescription]] = {}
 
     # -- illnesses -----------------------------------------------------------------------------------------------------
@@ -182,7 +198,6 @@ class Known:
 
     def findings(self, *types: str, present: bool) -> list[Sign]:
         """Return the findings of some types, the first of each kind, key ones first."""
-        order = {"key": 0, "supporting": 1, "background": 2, "distractor": 3}
         found: dict[str, Sign] = {}
         for one in self.signs:
             if one.type in types and one.present == present:
@@ -192,7 +207,7 @@ class Known:
             there = [one.finding for one in self.signs if one.present]
             kept = [one for one in kept if one.finding not in there and not belied(one.finding, there)]
             kept = [one for one in kept if self._deniable(one.finding, there)]
-        return sorted(kept, key=lambda one: (order[one.relevance], one.onset, one.id))
+        return sorted(kept, key=lambda one: (one.rank, one.onset, one.id))
 
     def _deniable(self, finding: str, there: Sequence[str]) -> bool:
         """Whether a note would deny a symptom: none is there that brings it along, nobody so ill is free of it."""
@@ -208,13 +223,12 @@ class Known:
         """Results of this stay that are known, in order of the draw."""
         return tuple(one for one in self.outline.results_of.get(self.root.id, ()) if one.known_at <= self.at)
 
-    def latest(self, since: Instant | None = None, before: Instant | None = None) -> Mapping[str, Result]:
-        """Return the last known result of each lab within a span of draws."""
+    def latest(self, since: Instant | None = None) -> Mapping[str, Result]:
+        """Return the last known result of each lab of those drawn since a moment, or in this stay."""
         begin = self.begin - 6 * HOUR if since is None else since
-        end = self.at if before is None else before
-        if (begin, end) not in self._latest:
-            self._latest[begin, end] = {one.lab: one for one in self.results if begin <= one.at <= end}
-        return self._latest[begin, end]
+        if begin not in self._latest:
+            self._latest[begin] = {one.lab: one for one in self.results if begin <= one.at <= self.at}
+        return self._latest[begin]
 
     def first(self) -> dict[str, Result]:
         """Return the first known result of each lab."""
@@ -270,10 +284,9 @@ class Known:
         """What happened in the stay so far."""
         return tuple(one for one in self.outline.events_of.get(self.root.id, ()) if one.at <= self.at)
 
-    def happened(self, *kinds: str, since: Instant | None = None) -> list[CourseEvent]:
-        """Return events of some kinds since a moment."""
-        begin = self.begin - HOUR if since is None else since
-        return [one for one in self.events if one.kind in kinds and one.at >= begin]
+    def happened(self, *kinds: str) -> list[CourseEvent]:
+        """Return events of some kinds in this stay."""
+        return [one for one in self.events if one.kind in kinds and one.at >= self.begin - HOUR]
 
     @cached_property
     def studies(self) -> tuple[Study, ...]:
@@ -323,8 +336,7 @@ def _stems(finding: str, which: str) -> tuple[frozenset[str], ...]:
         return ()
     found = []
     for text in profile.absent if which == "absent" else profile.present:
-        words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
-        found.append(frozenset(word[:_STEM] for word in words if len(word) > 2))
+        found.append(frozenset(word[:_STEM] for word in words_of(text) if len(word) > 2))
     return tuple(stems for stems in found if stems)
 
 
@@ -350,8 +362,3 @@ def _flag(text: str, low: str | None, high: str | None) -> str:
     if high is not None and (value > Decimal(high) or text == f">{high}"):
         return "H"
     return ""
-
-
-def abnormal(results: Sequence[Result]) -> list[Result]:
-    """Return the results that are out of their range."""
-    return [one for one in results if flag(one)]

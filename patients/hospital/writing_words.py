@@ -15,14 +15,11 @@ from wardround.patients.times import Instant
 from .generation import rules
 from .life import Illness, Prescription, Result, Sign
 from .onset import elapsed
-from .phrasing import Teller, article, capital, counted, listed, lowered, table
+from .phrasing import Teller, article, capital, counted, listed, lowered, table, words_of
 from .writing_style import Style
-from .writing_view import Known, flag, moment, number
+from .writing_view import Known, dated, flag, moment, number
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November", "December")  # fmt: skip
 _GROWN = 18
-_TEEN = 13
 _OLD_BABY_MONTHS = 24
 _CONTENT = 4
 _LOTS = 1 << 20
@@ -148,13 +145,7 @@ class Scribe:
 
     def date(self, at: Instant) -> str:
         """Return a date as this author writes it."""
-        day = moment(at)
-        if self.style.dates == "iso":
-            return f"{day.year:04d}-{day.month:02d}-{day.day:02d}"
-        if self.style.dates == "us":
-            return f"{day.month:02d}/{day.day:02d}/{day.year:04d}"
-        month = _MONTHS[day.month - 1]
-        return f"{month} {day.day}, {day.year}" if self.style.dates == "words" else f"{day.day} {month[:3]} {day.year}"
+        return dated(at, self.style.dates)
 
     def year(self, at: Instant) -> str:
         """Return the year."""
@@ -309,8 +300,7 @@ def _agreeing(finding: str, told: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _content(text: str) -> frozenset[str]:
-    words = "".join(char if char.isalpha() else " " for char in text.lower()).split()
-    return frozenset(word for word in words if len(word) >= _CONTENT and word not in table("plain_words"))
+    return frozenset(word for word in words_of(text) if len(word) >= _CONTENT and word not in table("plain_words"))
 
 
 def _sided(text: str, side: str | None) -> str:
