@@ -6,7 +6,20 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from .building import When, attachment, concept, dosage_element, instant_of, quantity, time_text, value_elements
+from .building import (
+    INTERPRETATION,
+    LOINC,
+    OBSERVATION_CATEGORY,
+    PRESSURE_PARTS,
+    When,
+    attachment,
+    concept,
+    dosage_element,
+    instant_of,
+    quantity,
+    time_text,
+    value_elements,
+)
 from .draft import ChartDraft
 from .errors import DataError
 from .resource import end_of, instant_text, known_value, with_rank
@@ -16,9 +29,6 @@ _CLASSES = {
     "AMB": "ambulatory", "EMER": "emergency", "IMP": "inpatient encounter", "ACUTE": "inpatient acute",
     "OBSENC": "observation encounter", "HH": "home health", "VR": "virtual", "SS": "short stay",
 }  # fmt: skip
-_CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
-_INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
-_LOINC = "http://loinc.org"
 _ICD10 = "http://hl7.org/fhir/sid/icd-10-cm"
 
 
@@ -137,8 +147,8 @@ class ChartBuilder(ChartDraft):
         """
         result = self._new("Observation", "vital" if category == "vital-signs" else "lab", id, encounter)
         result["status"] = status
-        result["category"] = [{"coding": [{"system": _CATEGORY, "code": category}]}]
-        result["code"] = concept(name, _LOINC, loinc)
+        result["category"] = [{"coding": [{"system": OBSERVATION_CATEGORY, "code": category}]}]
+        result["code"] = concept(name, LOINC, loinc)
         result["effectiveDateTime"] = time_text(at)
         if stored is not None:
             result["issued"] = instant_text(end_of(time_text(stored)))
@@ -148,7 +158,7 @@ class ChartBuilder(ChartDraft):
         if band:
             result["referenceRange"] = [band]
         if flag is not None:
-            result["interpretation"] = [{"coding": [{"system": _INTERPRETATION, "code": flag}]}]
+            result["interpretation"] = [{"coding": [{"system": INTERPRETATION, "code": flag}]}]
         if note is not None:
             result["note"] = [{"text": note}]
         known = known_at if known_at is not None else stored if stored is not None else at
@@ -161,10 +171,9 @@ class ChartBuilder(ChartDraft):
             identity = self.lab(name, "0", unit, at=at, **more)
             result = self._resources[-1][0]
             del result["valueQuantity"]
-            ends = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
             result["component"] = [
-                {"code": concept(words, _LOINC, code), "valueQuantity": quantity(part, unit, more.get("ucum"))}
-                for (words, code), part in zip(ends, parts, strict=True)
+                {"code": concept(words, LOINC, code), "valueQuantity": quantity(part, unit, more.get("ucum"))}
+                for (words, code), part in zip(PRESSURE_PARTS, parts, strict=True)
             ]
             return identity
         return self.lab(name, value, unit, at=at, **more)
@@ -286,7 +295,7 @@ class ChartBuilder(ChartDraft):
         report["status"] = "final"
         site = "http://terminology.hl7.org/CodeSystem/v2-0074"
         report["category"] = [{"coding": [{"system": site, "code": category}]}]
-        report["code"] = concept(name, _LOINC, loinc)
+        report["code"] = concept(name, LOINC, loinc)
         report["effectiveDateTime"] = time_text(at)
         if issued is not None:
             report["issued"] = instant_text(end_of(time_text(issued)))

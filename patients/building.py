@@ -11,6 +11,11 @@ from .resource import Resource, decimal, end_of, instant_text
 from .times import Instant
 
 UCUM = "http://unitsofmeasure.org"
+LOINC = "http://loinc.org"
+OBSERVATION_CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
+INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
+PRESSURE_PARTS = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
+"""The components of a blood pressure, with their LOINC codes."""
 
 When = str | Instant
 

@@ -159,7 +159,7 @@ class ChartStore:
     ) -> Interview:  # fmt: skip
         """Return the interview of an encounter, which may be that of another; `read` keeps what was read."""
         what = f"an interview of {patient_id}"
-        text = self._behind(*bodies[encounter], what)
+        text = self._opened(*bodies[encounter], what)
         if text.startswith(b'"'):  # the id of the encounter that has the same (`behind.py`)
             other = orjson.loads(text)
             if other not in bodies or other == encounter:
@@ -178,14 +178,15 @@ class ChartStore:
 
         if self._has("truths"):
             for digest, body in self._query("SELECT hash, body FROM truths WHERE patient = ?", patient_id):
-                return Truth.model_validate_json(self._behind(body, digest, f"the truth of {patient_id}"))
+                return Truth.model_validate_json(self._opened(body, digest, f"the truth of {patient_id}"))
         return None
 
     def _has(self, table: str) -> bool:
         """Tell whether the file has a table: older stores lack some."""
         return bool(self._query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table))
 
-    def _behind(self, body: bytes, digest: str, what: str) -> bytes:
+    def _opened(self, body: bytes, digest: str, what: str) -> bytes:
+        """Return what a compressed body says, once it is what was hashed."""
         if frame_digest(body).hex() != digest:
             raise DataError(f"{self.path}: {what} is damaged; build the store again")
         return zstandard.ZstdDecompressor().decompress(body)

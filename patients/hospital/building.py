@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -28,6 +28,7 @@ from .charting import LICENCE, chart_record
 from .flaws import CLEAN, FlawRates, flawed, plant_counted
 from .interviews import make_interviews
 from .living import make_life
+from .record import FlawKind
 from .truth import make_truth
 from .writing import write_record
 
@@ -52,8 +53,8 @@ class Built:
 
     packed: PackedChart
     behind: Behind
-    flaws: dict[str, int]
-    """Kind → how many were planted."""
+    flaws: Counter[FlawKind]
+    """How many were planted, by kind."""
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class HospitalReport:
 
     patients: int = 0
     resources: dict[str, int] = field(default_factory=dict)
-    flaws: dict[str, int] = field(default_factory=dict)
+    flaws: Counter[FlawKind] = field(default_factory=Counter)
     store_hash: str = ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -135,9 +136,7 @@ class Maker:
         interviews = {f"{life.patient_id}-{stay.id}": told[stay.id] for stay in life.stays if stay.id in told}
         if len(interviews) < len(told):
             raise DataError(f"{life.patient_id}: an interview is of no stay: {sorted(told)}")
-        flaws: dict[str, int] = {}
-        for flaw in planted.record.flaws:
-            flaws[flaw.kind] = flaws.get(flaw.kind, 0) + 1
+        flaws = Counter(flaw.kind for flaw in planted.record.flaws)
         return Built(packed, behind(life.patient_id, interviews, truth), flaws)
 
 
@@ -175,8 +174,7 @@ def build_store(
             writer.add_packed(built.packed)
             writer.add_behind(built.behind)
             report.patients += 1
-            for kind, count in built.flaws.items():
-                report.flaws[kind] = report.flaws.get(kind, 0) + count
+            report.flaws.update(built.flaws)
             if progress is not None:
                 progress(report.patients, len(indexes))
         report.resources = dict(sorted(writer.counts.items()))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wardround.patients.building import When
 from wardround.patients.chart import Chart, memory_chart
 from wardround.patients.fhir import check
 from wardround.patients.packing import Check, PackedChart, pack
@@ -24,7 +23,7 @@ from .charting_stays import chart_stays
 from .provenance import Trace
 from .record import Record
 
-__all__ = ["LICENCE", "Charted", "HospitalBuilder", "When", "chart_record"]
+__all__ = ["LICENCE", "Charted", "HospitalBuilder", "chart_record"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,6 +15,7 @@ from wardround.patients.resource import ALWAYS, Resource, instant_text
 from wardround.patients.slotted import Sheaf
 from wardround.patients.times import Instant
 
+from .documents import read_document
 from .provenance import Trace
 from .record import Record
 
@@ -28,9 +28,7 @@ moment = lru_cache(maxsize=1 << 13)(instant_text)
 @cache
 def chart_words() -> Mapping[str, Any]:
     """Return the words and codes of `data/charting.json`."""
-    found: Mapping[str, Any] = orjson.loads(
-        files("wardround.patients.hospital").joinpath("data/charting.json").read_bytes()
-    )
+    found: Mapping[str, Any] = orjson.loads(read_document("charting.json"))
     return found
 
 
@@ -66,6 +64,7 @@ class Desk:
         self.traces: list[Trace] = [Trace(f"Patient/{self.life.patient_id}", ("person",))]
         self.sheaves: list[Sheaf] = []
         self.stays = {stay.id: stay for stay in self.life.stays}
+        self.orders = {order.id: order for order in self.life.prescriptions}
 
     def name(self, fact: str) -> str:
         """Return the resource id of a fact."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wardround.patients.building import dosage_element
+from wardround.patients.dosing import as_needed
 from wardround.patients.errors import DataError
 from wardround.patients.importers._templates import Shelf, Values
 from wardround.patients.knowledge import drugs, findings
@@ -20,23 +21,21 @@ def chart_drugs(desk: Desk) -> None:
     for sign in desk.life.signs:
         found = findings().get(sign.finding)
         why[sign.id] = (found.name.en if found else sign.finding.replace("_", " "), sign.known_at)
-    orders: dict[str, Prescription] = {}
     for order in desk.life.prescriptions:
-        orders[order.id] = order
         _order(desk, order, why.get(order.indication or ""))
     given = Sheaf("MedicationAdministration", "", "doses")
     desk.sheaves.append(given)
     for dose in desk.life.doses:
-        if dose.prescription not in orders:
+        if dose.prescription not in desk.orders:
             raise DataError(f"{desk.life.patient_id}: dose {dose.id} is of no order; give it `{dose.prescription}`")
-        _dose(desk, dose, orders[dose.prescription], given)
+        _dose(desk, dose, desk.orders[dose.prescription], given)
 
 
 _DOSES = Shelf("MedicationAdministration", ("key", "whole", "whole", "time", "whole", "time"), dated=3, encounter=2)
 
 
 def _dose(desk: Desk, dose: GivenDose, order: Prescription, sheaf: Sheaf) -> None:
-    reason = _reason(dose.status, dose.reason)
+    reason = _reason(dose)
     status = "completed" if dose.status == "given" else "not-done"
     dosage = dosage_element(order.dose, order.route, None)
     amount = dosage.pop("doseAndRate", [{}])[0].get("doseQuantity") if dosage else None
@@ -73,19 +72,18 @@ def _dose(desk: Desk, dose: GivenDose, order: Prescription, sheaf: Sheaf) -> Non
     desk.trace("MedicationAdministration", desk.name(dose.id), (dose.id, order.id))
 
 
-def _reason(status: str, reason: object) -> str | None:
+def _reason(dose: GivenDose) -> str | None:
     """Return why a dose was not given: "held: heart rate 48"."""
-    if status == "given":
+    if dose.status == "given":
         return None
-    words = getattr(reason, "en", None)
-    return f"{status}: {words}" if words else status
+    return dose.status if dose.reason is None else f"{dose.status}: {dose.reason.en}"
 
 
 def _order(desk: Desk, order: Prescription, why: tuple[str, Instant] | None) -> None:
     name = desk.name(order.id)
     concept = drugs().get(order.drug)
     frequency = order.frequency
-    if order.prn and "as needed" not in frequency and "prn" not in frequency.casefold():
+    if order.prn and not as_needed(frequency):
         frequency = f"{frequency} as needed"
     desk.builder.medication(
         order.name, dose=order.dose, route=order.route, frequency=frequency, start=order.start,
@@ -97,6 +95,6 @@ def _order(desk: Desk, order: Prescription, why: tuple[str, Instant] | None) -> 
     )  # fmt: skip
     if why is not None and why[1] > order.known_at:
         desk.builder.later("reasonCode", why[1])  # given on suspicion: the order does not name the diagnosis to come
-    if order.continues is not None and any(one.id == order.continues for one in desk.life.prescriptions):
+    if order.continues in desk.orders:
         desk.builder.last["priorPrescription"] = {"reference": f"MedicationRequest/{desk.name(order.continues)}"}
     desk.trace("MedicationRequest", name, (order.id, *((order.indication,) if why and order.indication else ())))

@@ -21,14 +21,13 @@ def chart_illness(desk: Desk) -> None:
         if stay.part_of is None
         for rank, illness in enumerate(stay.diagnoses, 1)
     }
-    stays = {stay.id: stay for stay in desk.life.stays}
     for illness in desk.life.illnesses:
-        _condition(desk, illness, coded, stays)
+        _condition(desk, illness, coded)
     known = {illness.id: illness for illness in desk.life.illnesses}
     for (identity, encounter), rank in coded.items():
         found = known.get(identity)
         if found is not None and (found.problem_list or found.encounter != encounter):
-            _coded(desk, found, stays[encounter], rank)
+            _coded(desk, found, desk.stays[encounter], rank)
     for done in desk.life.treated:
         name = desk.name(done.id)
         desk.builder.procedure(
@@ -38,7 +37,7 @@ def chart_illness(desk: Desk) -> None:
         desk.trace("Procedure", name, (done.id, *((done.illness,) if done.illness else ())))
 
 
-def _condition(desk: Desk, illness: Illness, coded: dict[tuple[str, str], int], stays: dict[str, Stay]) -> None:
+def _condition(desk: Desk, illness: Illness, coded: dict[tuple[str, str], int]) -> None:
     listed = illness.problem_list
     encounter = None if listed else illness.encounter
     desk.builder.condition(
@@ -49,7 +48,7 @@ def _condition(desk: Desk, illness: Illness, coded: dict[tuple[str, str], int], 
     )  # fmt: skip
     if encounter is not None and (illness.id, encounter) in coded:
         mark = [{"url": RANK, "valuePositiveInt": coded[illness.id, encounter]}]
-        end = stays[encounter].end
+        end = desk.stays[encounter].end
         if end > illness.known_at:
             known_value(desk.builder.last, "extension", mark, end)
         else:

@@ -8,7 +8,16 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from wardround.patients.building import concept, quantity, time_text, value_elements
+from wardround.patients.building import (
+    INTERPRETATION,
+    LOINC,
+    OBSERVATION_CATEGORY,
+    PRESSURE_PARTS,
+    concept,
+    quantity,
+    time_text,
+    value_elements,
+)
 from wardround.patients.importers._templates import Shelf, Values, plain_number, stand_in_number
 from wardround.patients.knowledge import drugs, labs, units
 from wardround.patients.knowledge.bedside import lab_profiles, organism_profiles
@@ -18,12 +27,8 @@ from wardround.patients.slotted import Sheaf
 from .charting_desk import Desk, Made, chart_words, moment, place
 from .life import Culture, CultureStage, Result
 
-_CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
-_INTERPRETATION = "http://terminology.hl7.org/CodeSystem/v3-ObservationInterpretation"
-_LOINC = "http://loinc.org"
 _WHOLE = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 _MARKS = ("<=", ">=", "<", ">")
-_PRESSURE = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
 
 _RESULTS = Shelf("Observation", ("key", "whole", "whole", "time", "number", "time", "time"), dated=3, encounter=2)
 """Slots: id, patient, encounter, when taken, value (empty for words, which are part of the shape), filed, known."""
@@ -93,8 +98,8 @@ def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) 
         "resourceType": "Observation",
         "id": identity,
         "status": "final",
-        "category": [{"coding": [{"system": _CATEGORY, "code": kind.category}]}],
-        "code": concept(result.name, _LOINC, kind.loinc),
+        "category": [{"coding": [{"system": OBSERVATION_CATEGORY, "code": kind.category}]}],
+        "code": concept(result.name, LOINC, kind.loinc),
         "subject": {"reference": f"Patient/{patient}"},
     }
     if encounter is not None:
@@ -104,8 +109,8 @@ def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) 
         out["issued"] = filed
     if len(said) == 2:
         out["component"] = [
-            {"code": concept(words, _LOINC, code), "valueQuantity": quantity(end or "", kind.unit, kind.ucum)}
-            for (words, code), end in zip(_PRESSURE, said, strict=True)
+            {"code": concept(words, LOINC, code), "valueQuantity": quantity(end or "", kind.unit, kind.ucum)}
+            for (words, code), end in zip(PRESSURE_PARTS, said, strict=True)
         ]
         return out
     out.update(value_elements(said[0] or result.text, kind.unit, kind.ucum))
@@ -117,7 +122,7 @@ def _observation(result: Result, kind: _Kind, flag: str | None, values: Values) 
     if band:
         out["referenceRange"] = [band]
     if flag is not None:
-        out["interpretation"] = [{"coding": [{"system": _INTERPRETATION, "code": flag}]}]
+        out["interpretation"] = [{"coding": [{"system": INTERPRETATION, "code": flag}]}]
     return out
 
 
@@ -149,7 +154,7 @@ def _culture(desk: Desk, culture: Culture) -> None:
     name = desk.name(culture.id)
     words = chart_words()["specimens"].get(culture.specimen, {})
     title = words.get("title") or f"{culture.specimen.capitalize()} culture"
-    test = _begin(desk, culture, name, title)
+    test = _begin(desk, culture, name, title, words.get("loinc"))
     stages = sorted(culture.stages, key=lambda stage: stage.at)
     if not stages:
         test["status"], test["dataAbsentReason"] = "registered", {"text": "pending"}
@@ -166,22 +171,24 @@ def _culture(desk: Desk, culture: Culture) -> None:
         known_value(test, "valueString", stage.text, stage.at)
     desk.add(test, stages[0].at, (culture.id,))
     if culture.organism is not None:
-        _grown(desk, culture, (name, title), _named(culture, stages), last)
+        _grown(desk, culture, title, _named(culture, stages), last)
+
+
+def _organism(culture: Culture) -> str:
+    profile = organism_profiles().get(culture.organism or "")
+    return profile.name.en if profile else (culture.organism or "").replace("_", " ").capitalize()
 
 
 def _named(culture: Culture, stages: list[CultureStage]) -> CultureStage:
     """Return the stage that names the organism: the first whose text does, else the last."""
-    profile = organism_profiles().get(culture.organism or "")
-    wanted = (profile.name.en if profile else (culture.organism or "").replace("_", " ")).casefold()
+    wanted = _organism(culture).casefold()
     return next((stage for stage in stages if wanted in stage.text.casefold()), stages[-1])
 
 
-def _grown(
-    desk: Desk, culture: Culture, test: tuple[str, str], named: CultureStage, last: CultureStage
-) -> None:  # fmt: skip
-    name, title = test
-    profile = organism_profiles().get(culture.organism or "")
-    organism = profile.name.en if profile else (culture.organism or "").replace("_", " ").capitalize()
+def _grown(desk: Desk, culture: Culture, title: str, named: CultureStage, last: CultureStage) -> None:
+    """Add the organism, known once a stage names it, and its susceptibilities, known with the last."""
+    name = desk.name(culture.id)
+    organism = _organism(culture)
     isolate = _begin(desk, culture, f"{name}-org", f"{title}: organism")
     isolate["valueCodeableConcept"] = {"text": organism}
     members = [f"{name}-s-{drug.replace('_', '-')}" for drug, _ in culture.susceptibilities]
@@ -193,19 +200,19 @@ def _grown(
         words = known.name.en if known else drug.replace("_", " ")
         tested = _begin(desk, culture, member, f"{words} ({organism})")
         tested["valueString"] = reading
-        coding = {"system": _INTERPRETATION, "code": reading, "display": chart_words()["readings"][reading]}
+        coding = {"system": INTERPRETATION, "code": reading, "display": chart_words()["readings"][reading]}
         tested["interpretation"] = [{"coding": [coding], "text": reading}]
         desk.add(tested, last.at, (culture.id,))
 
 
-def _begin(desk: Desk, culture: Culture, name: str, title: str) -> Resource:
+def _begin(desk: Desk, culture: Culture, name: str, title: str, loinc: str | None = None) -> Resource:
     words: dict[str, Any] = chart_words()["specimens"].get(culture.specimen, {})
     out: Resource = {
         "resourceType": "Observation",
         "id": name,
         "status": "final",
-        "category": [{"coding": [{"system": _CATEGORY, "code": "laboratory"}]}, {"text": "microbiology"}],
-        "code": concept(title, _LOINC, words.get("loinc") if name == desk.name(culture.id) else None),
+        "category": [{"coding": [{"system": OBSERVATION_CATEGORY, "code": "laboratory"}]}, {"text": "microbiology"}],
+        "code": concept(title, LOINC, loinc),
         "subject": {"reference": f"Patient/{desk.life.patient_id}"},
         "encounter": {"reference": f"Encounter/{desk.stay(culture.encounter)}"},
         "effectiveDateTime": time_text(culture.at),

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wardround.patients.building import attachment, concept, time_text
+from wardround.patients.building import LOINC, attachment, concept, time_text
 from wardround.patients.errors import DataError
 from wardround.patients.resource import NOTE_SECTION, SITE, Resource, instant_text
 
 from .charting_desk import Desk, chart_words
 from .life import Plan, Study
 from .provenance import Trace
-from .record import Note, NotePart, Sentence, StudyReport
+from .record import Note, Sentence, StudyReport
 
 _CATEGORY = "http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category"
 _SECTION = "http://terminology.hl7.org/CodeSystem/v2-0074"
@@ -75,7 +75,7 @@ def _note(desk: Desk, note: Note, number: int) -> None:
             "extension": [{"url": NOTE_SECTION, "extension": marks}],
             "identifier": [{"system": _NOTE, "value": desk.name(note.id)}],
             "status": "current",
-            "type": concept(words["type"], "http://loinc.org", words["code"]),
+            "type": concept(words["type"], LOINC, words["code"]),
             "category": [{"coding": [{"system": _CATEGORY, "code": "clinical-note", "display": "Clinical Note"}]}],
             "subject": {"reference": f"Patient/{desk.life.patient_id}"},
             "date": instant_text(note.stored),
@@ -87,20 +87,16 @@ def _note(desk: Desk, note: Note, number: int) -> None:
             },
         }
         desk.builder.add(document, note.stored)
-        _trace_document(desk, f"DocumentReference/{name}", part, len(head))
+        key = f"DocumentReference/{name}"
+        desk.traces.append(Trace(key, part.facts))
+        desk.traces.extend(_sentences(key, part.sentences, len(head)))
 
 
-def _trace_document(desk: Desk, key: str, part: NotePart, start: int) -> None:
-    gap = 1  # a line break or a blank, as `NotePart.text` has it
-    facts = tuple(dict.fromkeys(fact for sentence in part.sentences for fact in sentence.facts))
-    desk.traces.append(Trace(key, facts))
-    desk.traces.extend(_sentences(key, part.sentences, start, gap))
-
-
-def _sentences(key: str, sentences: Iterable[Sentence], start: int, gap: int) -> Iterable[Trace]:
+def _sentences(key: str, sentences: Iterable[Sentence], start: int) -> Iterable[Trace]:
+    """Yield the trace of each sentence of a text that begins at `start`."""
     for sentence in sentences:
         yield Trace(key, sentence.facts, start, start + len(sentence.text))
-        start += len(sentence.text) + gap
+        start += len(sentence.text) + 1  # a line break or a blank, as `NotePart.text` and `_joined` have it
 
 
 def _report(desk: Desk, study: Study, report: StudyReport) -> None:
@@ -113,7 +109,7 @@ def _report(desk: Desk, study: Study, report: StudyReport) -> None:
     traces: list[Trace] = []
     for head, sentences in (("FINDINGS", report.findings), ("IMPRESSION", report.impression)):
         text += f"\n\n{head}:\n"
-        traces.extend(_sentences(key, sentences, len(text), 1))
+        traces.extend(_sentences(key, sentences, len(text)))
         text += _joined(sentences)
     resource: Resource = {
         "resourceType": "DiagnosticReport",

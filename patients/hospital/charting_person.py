@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from wardround.patients.building import concept, time_text
+from wardround.patients.building import LOINC, OBSERVATION_CATEGORY, UCUM, concept, time_text
 from wardround.patients.resource import Resource
 
 from .charting_desk import Desk, chart_words
 from .life import Stay
 
-_CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
 _ROLE = "http://terminology.hl7.org/CodeSystem/v3-RoleCode"
 _CVX = "http://hl7.org/fhir/sid/cvx"
-_UCUM = "http://unitsofmeasure.org"
 
 
 def chart_background(desk: Desk) -> None:
@@ -48,7 +46,7 @@ def chart_background(desk: Desk) -> None:
         if role["sex"]:
             history["sex"] = {"coding": [{"system": "http://hl7.org/fhir/administrative-gender", "code": role["sex"]}]}
         if relative.age_at_onset is not None:
-            age = {"value": relative.age_at_onset, "unit": "years", "system": _UCUM, "code": "a"}
+            age = {"value": relative.age_at_onset, "unit": "years", "system": UCUM, "code": "a"}
             history["condition"][0]["onsetAge"] = age
         if relative.deceased:
             history["deceasedBoolean"] = True
@@ -81,8 +79,8 @@ def _social(desk: Desk, stay: Stay, key: str, value: str) -> None:
     name = f"{desk.name(stay.id)}-{key}"
     observation = desk.builder.begin("Observation", name, desk.stay(stay.id))
     observation["status"] = "final"
-    observation["category"] = [{"coding": [{"system": _CATEGORY, "code": "social-history"}]}]
-    observation["code"] = concept(entry["name"], "http://loinc.org", entry["loinc"])
+    observation["category"] = [{"coding": [{"system": OBSERVATION_CATEGORY, "code": "social-history"}]}]
+    observation["code"] = concept(entry["name"], LOINC, entry["loinc"])
     observation["effectiveDateTime"] = time_text(stay.start)
     observation["valueString"] = value
     desk.add(observation, stay.start, ("person", stay.id))

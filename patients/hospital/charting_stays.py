@@ -25,8 +25,7 @@ def _stay(desk: Desk, stay: Stay) -> None:
     if "kind" in words:
         coding = {"system": ENCOUNTER_KIND, "code": words["kind"], "display": words["type"]}
         encounter["type"] = [{"coding": [coding], "text": words["type"]}]
-    service = chart_words()["services"].get(stay.service)
-    encounter["serviceType"] = {"text": service or stay.service.replace("_", " ").capitalize()}
+    encounter["serviceType"] = {"text": stay.service.replace("_", " ").capitalize()}
     if stay.part_of is not None:
         encounter["partOf"] = {"reference": f"Encounter/{desk.stay(stay.part_of)}"}
     desk.trace("Encounter", identity, (stay.id,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -14,16 +13,15 @@ from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
 from .charting_notes import section_ids
+from .documents import read_document
 from .life import Prescription, Result, Stay
-from .record import Flaw, Note, NotePart, Record, Sentence
+from .record import Flaw, FlawKind, Note, NotePart, Record, Sentence
 
 
 @cache
 def flaw_data() -> Mapping[str, Any]:
     """Return what `data/flaws.json` says."""
-    found: Mapping[str, Any] = orjson.loads(
-        files("wardround.patients.hospital").joinpath("data/flaws.json").read_bytes()
-    )
+    found: Mapping[str, Any] = orjson.loads(read_document("flaws.json"))
     return found
 
 
@@ -49,7 +47,7 @@ class Draft:
         """Return the random numbers of one place."""
         return Stream("hospital", self.life.seed, self.life.index, "flaw", *key)
 
-    def wants(self, kind: str, detail: str, place: str) -> bool:
+    def wants(self, kind: FlawKind, detail: str, place: str) -> bool:
         """Count a place of a kind, and tell whether a flaw is planted there.
 
         A place that has one already is no place for another.
@@ -71,7 +69,7 @@ class Draft:
         return f"{kind}/{self.life.patient_id}-{fact}"
 
     def add(
-        self, kind: Any, detail: str, *, at: Instant, encounter: str | None, facts: tuple[str, ...],
+        self, kind: FlawKind, detail: str, *, at: Instant, encounter: str | None, facts: tuple[str, ...],
         places: tuple[str, ...], charted: str, right: str,
     ) -> None:  # fmt: skip
         """Note a flaw that was planted. `encounter` is the stay's id; the flaw carries the Encounter's."""

@@ -12,6 +12,7 @@ from wardround.patients.resource import instant_text
 
 from .flaws_draft import Draft, flaw_data
 from .life import Prescription
+from .making import HOUR
 from .record import Note, NotePart
 
 _OTHER = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
@@ -28,7 +29,7 @@ def leave_out(draft: Draft) -> None:
         if note.kind == "discharge" and draft.wants("missing", "note", draft.key("DocumentReference", note.id)):
             draft.add(
                 "missing", "note", at=note.stored, encounter=note.encounter,
-                facts=tuple(dict.fromkeys(fact for part in note.parts for one in part.sentences for fact in one.facts)),
+                facts=tuple(dict.fromkeys(fact for part in note.parts for fact in part.facts)),
                 places=keys, charted="", right=f"{note.title} of {instant_text(note.at)[:10]}",
             )  # fmt: skip
             continue
@@ -41,8 +42,7 @@ def leave_out(draft: Draft) -> None:
                 continue
             draft.add(
                 "missing", "section", at=note.stored, encounter=note.encounter,
-                facts=tuple(dict.fromkeys(fact for one in part.sentences for fact in one.facts)), places=(key,),
-                charted="", right=part.text,
+                facts=part.facts, places=(key,), charted="", right=part.text,
             )  # fmt: skip
         kept.append(replace(note, parts=tuple(parts)) if parts else note)
     draft.notes = kept
@@ -67,9 +67,7 @@ def _copy_list(draft: Draft, old: Note, at: int) -> bool:
     """Copy a list that still names a drug which was stopped in between."""
     note = draft.notes[at]
     stopped = {
-        one.id: one
-        for one in draft.life.prescriptions
-        if one.stop is not None and old.at < one.stop <= note.at - 3_600_000_000
+        one.id: one for one in draft.life.prescriptions if one.stop is not None and old.at < one.stop <= note.at - HOUR
     }
     running = {
         one.drug
@@ -107,8 +105,8 @@ def _copy_values(draft: Draft, old: Note, at: int) -> None:
         source = _part(old, part.slug) if part.slug in flaw_data()["copied"]["old_values"] else None
         if source is None or source.text == part.text:
             continue
-        rests = {fact for one in part.sentences for fact in one.facts} & values
-        if len(rests - {fact for one in source.sentences for fact in one.facts}) < 2:
+        rests = values.intersection(part.facts)
+        if len(rests.difference(source.facts)) < 2:
             continue
         key = draft.section(note, number)
         if draft.wants("outdated_copy", f"old_{part.slug}", key):
@@ -134,16 +132,14 @@ def mix_up_doses(draft: Draft) -> None:
         for number, part in enumerate(note.parts):
             if part.slug not in ("medications", "discharge-medications"):
                 continue
-            fit = [line for line in range(len(part.sentences)) if _wrong_dose(part, line, orders)]
+            wrong = {line: found for line in range(len(part.sentences)) if (found := _wrong_dose(part, line, orders))}
             key = draft.section(note, number)
-            if not fit or not draft.wants("contradiction", "med_list_vs_note", f"{key}#dose"):
+            if not wrong or not draft.wants("contradiction", "med_list_vs_note", f"{key}#dose"):
                 continue
-            line = draft.stream("dose", key).choice(fit)
-            found = _wrong_dose(part, line, orders)
-            assert found is not None
-            order, wrong = found
+            line = draft.stream("dose", key).choice(list(wrong))
+            order, dose = wrong[line]
             draft.take(draft.key("MedicationRequest", order.id))  # it keeps its name
-            text = part.sentences[line].text.replace(order.dose, wrong)
+            text = part.sentences[line].text.replace(order.dose, dose)
             draft.set_sentence(at, number, line, text)
             draft.add(
                 "contradiction", "med_list_vs_note", at=note.stored, encounter=note.encounter, facts=(order.id,),
@@ -179,7 +175,7 @@ def mix_up_sides(draft: Draft) -> None:
         for report in draft.record.reports
     }
     everything = " ".join(texts.values())
-    for at, number, line in _sentences(draft, None):
+    for at, number, line in _sentences(draft):
         note = draft.notes[at]
         said = note.parts[number].sentences[line]
         shown = [texts.get(studies[fact] or "", "") for fact in said.facts if fact in studies]
@@ -201,13 +197,12 @@ def mix_up_sides(draft: Draft) -> None:
             )  # fmt: skip
 
 
-def _sentences(draft: Draft, slugs: tuple[str, ...] | None) -> Iterator[tuple[int, int, int]]:
-    """Yield note, section and line of every sentence (of some sections)."""
+def _sentences(draft: Draft) -> Iterator[tuple[int, int, int]]:
+    """Yield note, section and line of every sentence."""
     for at, note in enumerate(draft.notes):
         for number, part in enumerate(note.parts):
-            if slugs is None or part.slug in slugs:
-                for line in range(len(part.sentences)):
-                    yield at, number, line
+            for line in range(len(part.sentences)):
+                yield at, number, line
 
 
 def stray_paragraph(draft: Draft) -> None:

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from wardround.patients.knowledge import drugs, lexicon
 from wardround.patients.knowledge.bedside import drug_profiles
-from wardround.patients.times import SECOND
 
 from .flaws_draft import Draft, flaw_data
 from .life import Allergy, Prescription, Stay
+from .making import HOUR
 from .record import Note, Sentence
 
-_HOUR = 3600 * SECOND
 _UNTRUE = frozenset({"stopped", "never_started", "missed_doses", "reduced"})
 
 
@@ -23,8 +22,8 @@ def duplicate(draft: Draft) -> None:
         added.append(order)
         brand = _brand(order)
         end = order.stop
-        start = max(order.start, order.known_at) + 12 * _HOUR
-        if brand is None or order.prn or (end is not None and end < start + 12 * _HOUR):
+        start = max(order.start, order.known_at) + 12 * HOUR
+        if brand is None or order.prn or (end is not None and end < start + 12 * HOUR):
             continue
         key = draft.key("MedicationRequest", order.id)
         if not draft.wants("duplicate_order", "generic_and_brand", key):
@@ -66,7 +65,7 @@ def allergic_order(draft: Draft) -> None:
     """Order a drug that the patient is allergic to, for some hours; it is not given."""
     orders = len(draft.orders)
     for stay in draft.life.stays:
-        if stay.kind != "ward" or stay.end - stay.start < 24 * _HOUR:
+        if stay.kind != "ward" or stay.end - stay.start < 24 * HOUR:
             continue
         for allergy in draft.life.allergies:
             drug = _forbidden(draft, allergy, stay)
@@ -98,10 +97,10 @@ def _order_against(draft: Draft, allergy: Allergy, stay: Stay, drug: str) -> Non
     profile = drug_profiles()[drug]
     dose = next(one for one in profile.doses if "inpatient" in one.phases and not one.per_kg)
     number = sum(one.id.startswith("rxa") for one in draft.orders) + 1
-    start = stay.start + 6 * _HOUR
+    start = stay.start + 6 * HOUR
     order = Prescription(
         f"rxa{number}", drug, (dose.charted or profile.charted)[0], dose.dose, dose.route, dose.frequency[0], False,
-        "inpatient", start, start + 3 * _HOUR, start, stay.id, None, "stopped",
+        "inpatient", start, start + 3 * HOUR, start, stay.id, None, "stopped",
     )  # fmt: skip
     draft.orders.append(order)
     draft.add(

@@ -12,13 +12,13 @@ from typing import Any
 from wardround.patients.importers._templates import plain_number
 from wardround.patients.knowledge import labs
 from wardround.patients.knowledge.bedside import lab_profiles, panels
-from wardround.patients.times import DAY, SECOND, Instant
+from wardround.patients.times import DAY, Instant
 
 from .flaws_draft import Draft, flaw_data
 from .life import Result
+from .making import HOUR, MINUTE
+from .record import FlawKind
 
-_MINUTE = 60 * SECOND
-_HOUR = 60 * _MINUTE
 _MATES = 3
 """Results of its panel that must be there for a dropped one to be missed."""
 
@@ -74,8 +74,9 @@ def slip_units(draft: Draft) -> None:
         slip = slips.get((result.lab, concept.unit if concept else ""))
         if slip is None or not plain_number(result.text):
             continue
-        if draft.wants("unit_slip", f"{slip['lab']}_in_{slip['written']}", draft.key("Observation", result.id)):
-            _rewrite(draft, number, ("unit_slip", f"{slip['lab']}_in_{slip['written']}"), _converted(result.text, slip))
+        detail = f"{slip['lab']}_in_{slip['written']}"
+        if draft.wants("unit_slip", detail, draft.key("Observation", result.id)):
+            _rewrite(draft, number, ("unit_slip", detail), _converted(result.text, slip))
 
 
 def _converted(text: str, slip: Mapping[str, Any]) -> str:
@@ -83,7 +84,7 @@ def _converted(text: str, slip: Mapping[str, Any]) -> str:
     return str(value.quantize(Decimal(1).scaleb(-slip["digits"])))
 
 
-def _rewrite(draft: Draft, number: int, flaw: tuple[Any, str], text: str) -> None:
+def _rewrite(draft: Draft, number: int, flaw: tuple[FlawKind, str], text: str) -> None:
     result = draft.results[number]
     draft.results[number] = replace(result, text=text)
     kind, detail = flaw
@@ -115,11 +116,11 @@ def delay(draft: Draft) -> None:
     """File results days late, some after discharge; none that a note already tells."""
     told: dict[str, Instant] = {}
     for note in draft.notes:
-        for fact in (fact for part in note.parts for said in part.sentences for fact in said.facts):
+        for fact in (fact for part in note.parts for fact in part.facts):
             told[fact] = min(told.get(fact, note.stored), note.stored)
     for number, result in _laboratory(draft):
         key = draft.key("Observation", result.id)
-        late = result.at + draft.stream("delay", result.id).below(72) * _HOUR + 36 * _HOUR
+        late = result.at + draft.stream("delay", result.id).below(72) * HOUR + 36 * HOUR
         if told.get(result.id, late) < late or not draft.wants("delayed_result", "late", key):
             continue
         stay = draft.stays[result.encounter or ""]
@@ -127,8 +128,8 @@ def delay(draft: Draft) -> None:
         draft.results[number] = replace(result, known_at=late)
         draft.add(
             "delayed_result", detail, at=late, encounter=result.encounter, facts=(result.id,), places=(key,),
-            charted=f"filed {(late - result.at) // _HOUR} hours after it was taken",
-            right=f"{result.name} {result.text} was ready {(result.known_at - result.at) // _MINUTE} minutes after",
+            charted=f"filed {(late - result.at) // HOUR} hours after it was taken",
+            right=f"{result.name} {result.text} was ready {(result.known_at - result.at) // MINUTE} minutes after",
         )  # fmt: skip
 
 
@@ -136,6 +137,6 @@ def _laboratory(draft: Draft) -> Iterator[tuple[int, Result]]:
     for number, result in enumerate(draft.results):
         profile = lab_profiles().get(result.lab)
         stay = draft.stays.get(result.encounter or "")
-        quick = profile is not None and profile.minutes[1] * _MINUTE <= 12 * _HOUR
+        quick = profile is not None and profile.minutes[1] * MINUTE <= 12 * HOUR
         if stay is not None and stay.kind in ("ward", "icu") and profile and profile.category == "laboratory" and quick:
             yield number, result

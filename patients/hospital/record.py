@@ -20,6 +20,10 @@ Slug = Literal[
     "labs", "imaging", "pathology", "other-studies", "assessment", "plan", "hospital-course", "discharge-medications",
     "discharge-instructions", "followup",
 ]  # fmt: skip
+FlawKind = Literal[
+    "missing", "outdated_copy", "contradiction", "wrong_patient", "unit_slip", "undocumented_nonadherence",
+    "duplicate_order", "delayed_result", "ambiguous_drug_name",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,11 @@ class NotePart:
     def text(self) -> str:
         """The section's text without its header."""
         return ("\n" if self.lines else " ").join(sentence.text for sentence in self.sentences)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the section rests on, each fact once."""
+        return tuple(dict.fromkeys(fact for sentence in self.sentences for fact in sentence.facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +86,7 @@ class Flaw:
     """A planted fault of the record, and what is right."""
 
     id: str
-    kind: Literal[
-        "missing", "outdated_copy", "contradiction", "wrong_patient", "unit_slip", "undocumented_nonadherence",
-        "duplicate_order", "delayed_result", "ambiguous_drug_name",
-    ]  # fmt: skip
+    kind: FlawKind
     detail: str
     """Which form of its kind ("med_list_vs_note", "allergy_vs_order", "weight_in_lb" …)."""
     at: Instant

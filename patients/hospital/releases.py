@@ -19,14 +19,15 @@ from wardround.patients.errors import UsageError
 from wardround.patients.store import ChartStore
 from wardround.patients.store_writer import StoreWriter
 
+from .documents import read_document
+
 if TYPE_CHECKING:
     from .building import HospitalReport
 
 
 @cache
 def _releases() -> Mapping[str, Mapping[str, Any]]:
-    text = files("wardround.patients.hospital").joinpath("data/releases.json").read_bytes()
-    found: Mapping[str, Mapping[str, Any]] = orjson.loads(text)["releases"]
+    found: Mapping[str, Mapping[str, Any]] = orjson.loads(read_document("releases.json"))["releases"]
     return found
 
 
@@ -132,11 +133,11 @@ def _build(path: Path, release: str, split: str, workers: int) -> None:
 
 def _join(path: Path, release: str, workers: int) -> None:
     """Write all splits of a release into one store."""
-    found = _release(release)
-    source = {"source": "wardround hospital", "release": release, "seed": found["seed"], "splits": found["splits"]}
     from .building import TYPES  # not needed to open what is built
     from .charting import LICENCE
 
+    found = _release(release)
+    source = {"source": "wardround hospital", "release": release, "seed": found["seed"], "splits": found["splits"]}
     with StoreWriter(path, LICENCE, source, TYPES, validate=False) as writer:
         for split in found["splits"]:
             with open_release(f"{release}/{split}", workers=workers) as store:
@@ -147,8 +148,8 @@ def _join(path: Path, release: str, workers: int) -> None:
         writer.close()
 
 
-def _teller(name: str) -> Any:
-    """Return a function that tells on standard error at every tenth, and first, how far a build is."""
+def _teller(name: str) -> Callable[[int, int], None]:
+    """Say on standard error that a build begins; return a function that tells at every tenth how far it is."""
     print(f"building {name} (once; kept in the cache)", file=sys.stderr)
 
     def tell(done: int, total: int) -> None:

@@ -6,6 +6,7 @@ ids of the life, places are resource keys.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 
 import orjson
@@ -13,9 +14,9 @@ from pydantic import BaseModel, ConfigDict
 
 from wardround.patients.times import Instant
 
-from .life import Adherence, Life, Sign
+from .life import Adherence, Life, Pair, Sign
 from .provenance import Provenance, Trace
-from .record import Flaw, Record
+from .record import Record
 
 
 class _Frozen(BaseModel):
@@ -174,15 +175,19 @@ def make_truth(
         allergies=tuple(
             TrueAllergy(
                 fact=one.id, substance=one.substance, name=one.name,
-                reaction=Both(en=one.reaction.en, zh=one.reaction.zh), severity=one.severity, known=one.known_at,
+                reaction=_both(one.reaction), severity=one.severity, known=one.known_at,
             )
             for one in life.allergies
         ),
         said=tuple(_said(life)),
-        flaws=tuple(_flaw(one) for one in record.flaws),
+        flaws=tuple(TrueFlaw(**asdict(one)) for one in record.flaws),
         eligible=dict(sorted((eligible or {}).items())),
         traces=tuple((one.key, one.facts, one.start, one.end) for one in traces),
     )  # fmt: skip
+
+
+def _both(words: Pair) -> Both:
+    return Both(en=words.en, zh=words.zh)
 
 
 def _stay(patient: str, encounter: str | None) -> str | None:
@@ -201,9 +206,9 @@ def _medication(patient: str, one: Adherence) -> TrueMedication:
     return TrueMedication(
         fact=one.id, drug=one.drug, prescription=f"{patient}-{one.prescription}",
         encounter=f"{patient}-{one.encounter}", state=one.state,
-        since=None if one.since is None else Both(en=one.since.en, zh=one.since.zh),
-        reason=None if one.reason is None else Both(en=one.reason.en, zh=one.reason.zh),
-        reason_concept=one.reason_concept, charted=one.charted,
+        since=None if one.since is None else _both(one.since),
+        reason=None if one.reason is None else _both(one.reason), reason_concept=one.reason_concept,
+        charted=one.charted,
     )  # fmt: skip
 
 
@@ -226,10 +231,3 @@ def _said(life: Life) -> list[Unsaid]:
         if not sign.told
     ]  # fmt: skip
     return found
-
-
-def _flaw(flaw: Flaw) -> TrueFlaw:
-    return TrueFlaw(
-        id=flaw.id, kind=flaw.kind, detail=flaw.detail, at=flaw.at, encounter=flaw.encounter, facts=flaw.facts,
-        places=flaw.places, charted=flaw.charted, right=flaw.right,
-    )  # fmt: skip
