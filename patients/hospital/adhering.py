@@ -8,7 +8,8 @@ from wardround.patients.knowledge import conditions, findings
 from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, finding_profiles
 from wardround.patients.times import DAY, Instant
 
-from .generation import Words, rules
+from .documents import Words
+from .generation import rules
 from .life import Adherence, Illness, Pair, Prescription
 from .making import Making, between, weighted
 from .medicating import Desk

@@ -5,7 +5,8 @@ from __future__ import annotations
 from wardround.patients.knowledge import conditions
 from wardround.patients.times import DAY, Instant, format_instant, parse_instant
 
-from .generation import FamilyRule, PastProcedure, VaccineRule, rules
+from .generation import rules
+from .generation_rules import FamilyRule, PastProcedure, VaccineRule
 from .life import Allergy, Pair, Relative, Treated, Vaccine
 from .making import HOUR, YEAR, Making, between, weighted
 

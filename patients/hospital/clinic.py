@@ -16,43 +16,37 @@ from .functioning import manage
 from .generation import rules
 from .leaving import take_up
 from .life import Illness, Prescription, Stay
-from .making import MINUTE, Making, at_clock, between
+from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import Desk, monitors
 from .planning import plan_clinic
 from .prescribing import choose
 from .signs import Showing, measured
 from .situating import situation
+from .stays import service_of
 from .telling import tell
 from .workup import draw, plain_name
 
 
-def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool, last: bool) -> str:
-    """Live through one clinic visit.
-
-    Returns:
-        The encounter's id.
-    """
+def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool, last: bool) -> None:
+    """Live through one clinic visit."""
     stream = making.stream("clinic", day)
     start = at_clock(day, between(stream, 8, 15), 5 * between(stream, 0, 11))
     end = start + between(stream, 20, 50) * MINUTE
     identity = making.new("e")
     illness = coming.has
-    turn: Instant | None = None
     profile = condition_profiles()[coming.condition]
     if illness is None:
-        begun = start - between(stream, *profile.onset_hours) * 60 * MINUTE
-        onset = min(afresh(making, coming.condition, begun), start - 60 * MINUTE)
+        begun = start - between(stream, *profile.onset_hours) * HOUR
+        onset = min(afresh(making, coming.condition, begun), start - HOUR)
         illness = fall_ill(making, coming.condition, onset=onset, known_at=end - 5 * MINUTE, encounter=identity)
         if illness.acuity == "acute":
             illness = making.change(illness, resolved=end + between(stream, 4, 20) * DAY)
-            turn = end + between(stream, 1, 4) * DAY
+            making.body.turn(illness.id, end + between(stream, 1, 4) * DAY)
     home = [order for order in making.active(start) if order.kind != "inpatient"]
     making.suspected = frozenset({illness.condition})
     adhere(making, identity, start, illness.id, last=last)
     manage(making, identity, start, fell=False)
     _show(making, illness, identity, start, [order.drug for order in home], follow_up=follow_up)
-    if turn is not None:
-        making.body.turn(illness.id, turn)
     before = len(making.results)
     draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
@@ -64,15 +58,13 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     making.showing = making.suspected = frozenset()
     plan_clinic(making, identity, end, illness, home)
     known = [one.id for one in making.ill(end) if one.id != illness.id]
-    homes = profile.home_of
-    service = "pediatrics" if making.age(start) < 18 else homes[0] if homes else "primary_care"
     name = plain_name(illness.condition)
+    reason = rules().follow_up_reason.format(illness=name) if coming.has else name
     making.stays[identity] = Stay(
         identity, "clinic", start, end, illness.id, (illness.id, *known),
-        _complaint(making, illness, identity), f"follow-up of {name}" if coming.has else name, service,
+        _complaint(making, illness, identity), reason, service_of(making, profile.home_of, "clinic", start),
     )  # fmt: skip
     tell(making, start, identity, "visit", (illness.id,))
-    return identity
 
 
 def _show(

@@ -11,10 +11,10 @@ from wardround.patients.times import DAY, Instant
 from .aching import ache
 from .diagnosing import move_body
 from .generation import rules
-from .keeping import finish_courses, is_drip, line_of, only_in_icu, only_there, stay_for_drips
+from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
-from .medicating import monitors
+from .medicating import is_drip, monitors
 from .planning import name_of
 from .signs import Showing, measured
 from .situating import is_a
@@ -178,14 +178,8 @@ def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant
         if one.condition in barred and one.id not in course.acute:
             making.change(one, resolved=done.end)
     move_body(making, illness, order.effects, at, episode=True, flare=done.id)
-    tell(
-        making,
-        done.at,
-        course.place(at),
-        "procedure_done",
-        (done.id, illness.id),
-        procedure=name_of(order.procedure),
-    )
+    what = name_of(order.procedure)
+    tell(making, done.at, course.place(at), "procedure_done", (done.id, illness.id), procedure=what)
 
 
 def _grow(course: Course, place: str) -> None:
@@ -265,11 +259,10 @@ def settle(course: Course) -> None:
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
     for one in course.acute:
         _known_when_treated(course, one)
-        low, high = course.profile(one).turn_hours
         since = course.working.get(one, course.arrival + 12 * HOUR)
         if one == course.principal and course.dies:
             continue
-        turn = since + between(making.stream("turn", one, course.ward), low, high) * HOUR
+        turn = since + between(making.stream("turn", one, course.ward), *course.profile(one).turn_hours) * HOUR
         course.turns[one] = turn
         making.body.turn(one, turn)
     if course.inpatient and course.turns and not course.dies:
@@ -296,9 +289,13 @@ def _hold_at_diagnosis(course: Course, begin: Instant) -> None:
     if at >= course.admitted:
         return
     held = course.desk.review(at, "inpatient", course.ward, [making.orders[one] for one in course.home])
-    if held:
-        at = course.desk.now(at)
-        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
+    tell_held(course, course.desk.now(at), held)
+
+
+def tell_held(course: Course, at: Instant, orders: Sequence[Prescription]) -> None:
+    """Tell, where there are any, of the orders that a review held or changed."""
+    if orders:
+        tell(course.making, at, course.place(at), "dose_held", tuple(order.id for order in orders))
 
 
 def _tell_treatment(course: Course, begin: Instant, started: Sequence[Prescription]) -> None:
@@ -320,14 +317,8 @@ def _weigh(course: Course) -> None:
 
 def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     making, desk = course.making, course.desk
-    tell(
-        making,
-        course.admitted,
-        course.ward,
-        "admitted",
-        (course.principal,),
-        illness=name_of(course.illness(course.principal).condition),
-    )
+    name = name_of(course.illness(course.principal).condition)
+    tell(making, course.admitted, course.ward, "admitted", (course.principal,), illness=name)
     if course.ed is not None:
         _weigh(course)
     for one in course.acute:
@@ -337,8 +328,7 @@ def _admit(course: Course, at: Instant, started: list[Prescription]) -> None:
     for order in list(making.active(at)):
         _close_ed(course, order, at)
     held = desk.review(at, "inpatient", course.ward, [making.orders[one] for one in course.home])
-    if held:
-        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
+    tell_held(course, at, held)
     for one in course.home:
         order = making.orders[one]
         if one in making.not_taking and order.stop is None and not order.prn:
@@ -361,9 +351,7 @@ def enter_icu(course: Course) -> None:
     stay_for_drips(course, running)
     only_there(course, running)
     held = desk.review(course.icu_from + 40 * MINUTE, "icu", course.ward, [making.orders[one] for one in course.home])
-    if held:
-        at = desk.now(course.icu_from)
-        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in held))
+    tell_held(course, desk.now(course.icu_from), held)
 
 
 def _known_when_treated(course: Course, one: str) -> None:

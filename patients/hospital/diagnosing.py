@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
@@ -12,6 +12,7 @@ from wardround.patients.knowledge.graph_models import Code, ConditionProfile, La
 from wardround.patients.times import Instant, format_instant, parse_instant
 
 from .generation import rules
+from .generation_people import band_of
 from .life import Illness
 from .making import HOUR, Making, weighted, within
 from .physiology import Shift
@@ -65,14 +66,15 @@ def move_body(
 
     Effects that stay (no half-life) begin once, with the illness; those that pass come with each episode.
     """
+    left = {lab for rule in rules().from_body if rule.condition == illness.condition for lab in rule.leaves}
     for number, effect in enumerate(effects):
         passing = effect.half_life_hours is not None
         if passing != episode and not (episode and not flare):
             continue
-        stream = making.stream("effect", illness.id, effect.lab, number, flare)
-        if any(rule.condition == illness.condition and effect.lab in rule.leaves for rule in rules().from_body):
+        if effect.lab in left or effect.lab not in lab_profiles():
             continue
-        if stream.below(100) >= effect.percent or effect.lab not in lab_profiles():
+        stream = making.stream("effect", illness.id, effect.lab, number, flare)
+        if stream.below(100) >= effect.percent:
             continue
         size = within(stream, *effect.band(illness.severity))
         making.body.add(
@@ -113,6 +115,14 @@ def relations_from() -> Mapping[str, tuple[Relation, ...]]:
     return MappingProxyType({one: tuple(many) for one, many in found.items()})
 
 
+def consequences(condition: str, kinds: Iterable[str], *, chronic: bool) -> Iterator[tuple[Relation, ConditionProfile]]:
+    """Yield the chronic conditions, or the others, that relations of some kinds lead to, each with its relation."""
+    for relation in relations_from().get(condition, ()):
+        profile = condition_profiles().get(relation.other)
+        if profile is not None and relation.kind in kinds and (profile.acuity == "chronic") == chronic:
+            yield relation, profile
+
+
 @cache
 def excluded() -> frozenset[tuple[str, str]]:
     """Return pairs of conditions that exclude each other, both ways round."""
@@ -140,3 +150,18 @@ def fits(making: Making, profile: ConditionProfile, at: Instant, have: Iterable[
     if profile.months and int(format_instant(at)[5:7]) not in profile.months:
         return False
     return not any((profile.id, other) in excluded() for other in have)
+
+
+def commonness(making: Making, profile: ConditionProfile, at: Instant) -> int:
+    """Return how common a condition is in people of the patient's age and habits, of 10,000."""
+    here = profile.ages.get(band_of(making.age(at)), 0)
+    if not here:
+        return 0
+    data, person = rules(), making.person
+    odds = data.commonness.get(profile.id, data.commonness_else) * 10 * here * 10_000 // max(profile.ages.values())
+    for times, has, percent in (
+        (profile.smokers, person.smoking != "never", data.habits_percent["smokers"]),
+        (profile.drinkers, person.alcohol == "heavy", data.habits_percent["drinkers"]),
+    ):
+        odds = odds * 100 * (times if has else 1) // (100 + percent * (times - 1))
+    return max(1, odds // 10_000)

@@ -10,8 +10,9 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
 from wardround.patients.times import DAY, Instant, format_instant
 
-from .diagnosing import fits, relations_from
-from .generation import AgeBand, band_of, commonness, rules
+from .diagnosing import commonness, fits, relations_from
+from .generation import rules
+from .generation_people import AgeBand
 from .history import span_of
 from .life import Illness
 from .making import Making, between, weighted, wider
@@ -43,7 +44,7 @@ def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
     for day, kind in zip([*days, end], [*kinds, last_kind], strict=True):
         follow_up = False
         if slots and slots[-1].kind == "ward" and kind == "clinic" and day != end:
-            day = slots[-1].day + between(stream, *rules().span_days["follow_up"]) * DAY + 14 * DAY
+            day = slots[-1].day + between(stream, *rules().follow_up_days) * DAY + 14 * DAY
             follow_up = True
         if slots and day < slots[-1].day + 36 * DAY and not follow_up:
             day = slots[-1].day + between(stream, 36, 60) * DAY
@@ -85,11 +86,11 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
 
 
 def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind, mine: dict[str, Illness]) -> int:
-    person = making.person
-    weight = profile.settings.get(setting, 0) * commonness(
-        profile, band_of(making.age(at)), smoked=person.smoking != "never", drinks=person.alcohol == "heavy"
-    )
+    weight = profile.settings.get(setting, 0)
     if not weight or not profile.complaint:
+        return 0
+    weight *= commonness(making, profile, at)
+    if not weight:
         return 0
     if profile.episode_of and not any(one in mine for one in profile.episode_of):
         return 0

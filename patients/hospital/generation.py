@@ -1,312 +1,36 @@
-"""The rules by which lives are made (`data/generation.json`, `data/people.json`): rates, words and names, as data."""
+"""The rules by which lives are made (`data/generation.json`): rates and words, as data."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import cache
-from importlib import resources
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from wardround.patients.knowledge.graph_models import ConditionProfile, LabEffect, ProcedureOrder, Severity, Treatment
-
-from .life import Pair
-
-Band = Literal["0-17", "18-35", "36-60", "61+"]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Words(_Frozen):
-    """Words in both languages."""
-
-    en: str
-    zh: str
-
-    def pair(self, **places: tuple[str, str]) -> Pair:
-        """Return the words with `{place}` filled, each language with its own."""
-        return Pair(
-            self.en.format_map({key: value[0] for key, value in places.items()}),
-            self.zh.format_map({key: value[1] for key, value in places.items()}),
-        )
-
-
-class AgeBand(_Frozen):
-    """A band of ages at the last encounter."""
-
-    band: Band
-    weight: int
-    ages: tuple[int, int]
-    chronic: tuple[int, int]
-    """Least and greatest number of chronic conditions that are drawn."""
-    encounters: tuple[int, int]
-
-
-class Growth(_Frozen):
-    """Median height of children of an age."""
-
-    age: int
-    male: int
-    female: int
-
-
-class Work(_Frozen):
-    """An occupation."""
-
-    en: str
-    zh: str
-    ages: tuple[int, int]
-    weight: int = 1
-
-
-class Culture(_Frozen):
-    """Names that go together."""
-
-    race: str
-    weight: int
-    male: tuple[str, ...]
-    female: tuple[str, ...]
-    family: tuple[str, ...]
-
-
-class People(_Frozen):
-    """Who comes to the hospital."""
-
-    format_version: int
-    bands: tuple[AgeBand, ...]
-    cultures: tuple[Culture, ...]
-    growth: tuple[Growth, ...]
-    height: dict[Literal["male", "female"], tuple[int, int]]
-    """Mean and standard deviation of adults, cm."""
-    bmi: dict[Band, tuple[Decimal, Decimal]]
-    bmi_bounds: tuple[Decimal, Decimal]
-    works: tuple[Work, ...]
-    retired_from: int
-    retired: Words
-    former_work: Words
-    """"retired {work}"."""
-    smoking: dict[Literal["male", "female"], dict[Literal["never", "former", "current"], int]]
-    alcohol: dict[Literal["male", "female"], dict[Literal["none", "social", "heavy"], int]]
-    marital: dict[Band, dict[str, int]]
-    living: dict[str, dict[Literal["alone", "spouse", "family", "facility"], int]]
-    """By marital status; "old" beyond `facility_from`."""
-    facility_from: int
-
-
-class FromBody(_Frozen):
-    """A condition that follows from the person's build."""
-
-    condition: str
-    severity: Severity
-    bmi_at_least: Decimal
-    leaves: tuple[str, ...] = ()
-    """Labs and vital signs that the build itself decides, whatever the condition's effects say."""
-
-
-class AllergyRule(_Frozen):
-    """A substance that people are allergic to."""
-
-    substance: str
-    name: str
-    category: Literal["medication", "food", "environment"]
-    weight: int
-    reactions: tuple[tuple[str, str, Literal["mild", "moderate", "severe"]], ...]
-    """English, Chinese, severity."""
-
-
-class VaccineRule(_Frozen):
-    """A vaccine and when it is given."""
-
-    vaccine: str
-    name: str
-    cvx: str | None
-    ages: tuple[int, int]
-    every_years: int | None = None
-    percent: int
-    from_year: int = 1900
-    months: tuple[int, int] = (1, 12)
-    clinic: bool = True
-
-
-class PastProcedure(_Frozen):
-    """An operation of years ago."""
-
-    procedure: str
-    title: str
-    percent: int
-    from_age: int
-    ages: tuple[int, int]
-    sex: Literal["male", "female"] | None = None
-    excludes: tuple[str, ...] = ()
-    """Conditions that it makes impossible from then on."""
-    needs: tuple[str, ...] = ()
-
-
-class FamilyRule(_Frozen):
-    """A disease of relatives."""
-
-    condition: str
-    weight: int
-    ages: tuple[int, int]
-    sex: Literal["male", "female"] | None = None
-
-
-class Ground(_Frozen):
-    """What a history item rests on; any of it is enough."""
-
-    conditions: tuple[str, ...] = ()
-    """Illnesses diagnosed before."""
-    before_days: int = 0
-    procedures: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
-    relatives: tuple[str, ...] = ()
-    """Conditions of relatives."""
-    vaccines: tuple[str, ...] = ()
-    stayed: bool = False
-    drugs: tuple[str, ...] = ()
-    """Drugs or classes ordered."""
-    lapsed: bool = False
-    """A drug not taken as ordered, as the chart has it."""
-    within_days: int = 36500
-    """Of vaccines, stays and drugs."""
-
-
-class Shows(_Frozen):
-    """A finding that a measurement decides."""
-
-    finding: str
-    lab: str
-    there_from: Decimal | None = None
-    """At or above this value it is there."""
-    there_below: Decimal | None = None
-    only_from: Decimal | None = None
-    """Below this value it is not there."""
-    only_below: Decimal | None = None
-
-    def says(self, value: Decimal) -> bool | None:
-        """Tell whether the finding is there with a value; None: both may be."""
-        if self.there_from is not None and value >= self.there_from:
-            return True
-        if self.there_below is not None and value < self.there_below:
-            return True
-        low = self.only_from is not None and value < self.only_from
-        high = self.only_below is not None and value >= self.only_below
-        return False if low or high else None
-
-
-class HoldRule(_Frozen):
-    """When a dose is held at the bedside."""
-
-    drugs: tuple[str, ...]
-    """Drug or class ids."""
-    vital: str
-    below: Decimal
-    reason: Words
-
-
-class Replacement(_Frozen):
-    """What is given when a lab is off."""
-
-    lab: str
-    below: Decimal | None = None
-    at_least: Decimal | None = None
-    line: Treatment
-
-
-class ReasonRule(_Frozen):
-    """Why people do not take a drug as ordered."""
-
-    concept: str | None
-    states: tuple[str, ...]
-    weight: int
-    words: tuple[Words, ...]
-    chronic_only: bool = False
-
-
-class AsNeeded(_Frozen):
-    """What calls for a drug that is given as needed: a finding that is there, or a value from so much on."""
-
-    drugs: tuple[str, ...]
-    findings: tuple[str, ...] = ()
-    labs: dict[str, Decimal] = Field(default_factory=dict)
-    both: bool = False
-    """Whether a finding and a value must call for it."""
-
-
-class HeldBefore(_Frozen):
-    """Drugs whose doses are held for hours before a procedure that may bleed, and half a day after."""
-
-    drugs: tuple[str, ...]
-    procedures: tuple[str, ...]
-    hours: int
-    reason: Words
-
-
-class Explained(_Frozen):
-    """A lab or finding that an illness explains: it says nothing against a drug (hemoptysis in embolism)."""
-
-    lab: str
-    conditions: tuple[str, ...]
-
-
-class Watched(_Frozen):
-    """What is measured so many hours after each round while a drug runs."""
-
-    drugs: tuple[str, ...]
-    route: str | None = None
-    continuous: bool | None = None
-    """Only an infusion, or only what is none; None: either."""
-    labs: tuple[str, ...]
-    hours: tuple[int, ...]
-
-
-class CalledFor(_Frozen):
-    """Drugs that are given only where a vital sign calls for them."""
-
-    drugs: tuple[str, ...]
-    vital: str
-    below: Decimal
-    """Begun below it."""
-    enough: Decimal
-    """Ended from it on."""
-
-
-class Slow(_Frozen):
-    """A drug that takes days to act, and the result that tells that it does."""
-
-    drug: str
-    lab: str
-    acts_from: Decimal
-
-
-class Ready(_Frozen):
-    """Between which values of a lab or vital sign somebody may leave the hospital."""
-
-    lab: str
-    from_: Decimal | None = Field(default=None, alias="from")
-    below: Decimal | None = None
-    hours: int = 0
-    """For so long before, whatever moved it."""
-    always: bool = False
-    """Whatever moved it, on the day itself."""
-
-    def fits(self, value: Decimal) -> bool:
-        """Tell whether a value allows to leave."""
-        return (self.from_ is None or value >= self.from_) and (self.below is None or value < self.below)
-
-
-class Transfuse(_Frozen):
-    """When red cells are given on the ward, and what they do."""
-
-    lab: str
-    below: Decimal
-    order: ProcedureOrder
-
-
-class Rules(_Frozen):
+from wardround.patients.knowledge.graph_models import LabEffect, Treatment
+
+from .documents import Frozen, Words, read_document
+from .generation_rules import (
+    AllergyRule,
+    AsNeeded,
+    CalledFor,
+    Explained,
+    FamilyRule,
+    FromBody,
+    Ground,
+    HeldBefore,
+    HoldRule,
+    PastProcedure,
+    Ready,
+    ReasonRule,
+    Replacement,
+    Shows,
+    Slow,
+    Transfuse,
+    VaccineRule,
+    Watched,
+)
+
+
+class Rules(Frozen):
     """Rates and words of the generator."""
 
     format_version: int
@@ -314,8 +38,8 @@ class Rules(_Frozen):
     """First and last year of the last encounter."""
     opens: int
     """Year in which the records begin."""
-    span_days: dict[str, tuple[int, int]]
-    """Days between encounters of a patient: "gap", "follow_up"."""
+    follow_up_days: tuple[int, int]
+    """Days from two weeks after admission to the visit that follows it up."""
     kinds: dict[Literal["clinic", "ed", "ward"], int]
     """Weights of clinic, ed, ward among encounters that are not the last."""
     last_ward_percent: int
@@ -403,13 +127,13 @@ class Rules(_Frozen):
     antibiotic_days: dict[Literal["least", "blood"], int]
     """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
     one_lot: tuple[str, ...]
+    """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     given_up: tuple[str, ...]
     """Home drugs that are ended, not paused, where they cannot be taken up again on leaving."""
     by_mouth_first: tuple[str, ...]
     """Drugs that nobody gets into the vein up to the door."""
     narrow_first: tuple[tuple[str, ...], ...]
     """Antibiotics in groups, from those that reach the fewest organisms on; what is in none comes last."""
-    """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     icu_only: tuple[str, ...]
     """Procedures that are done in intensive care alone."""
     once: tuple[str, ...]
@@ -439,53 +163,20 @@ class Rules(_Frozen):
     """Results in words that are normal."""
     no_complaint: str
     """Concept that stands as the complaint of a visit without one."""
-    general_service: str
-    """Service of whom no specialty claims."""
+    services: dict[Literal["children", "clinic", "ed", "icu", "ward"], str]
+    """Who looks after children, and after those whom no specialty claims, by setting."""
+    follow_up_reason: str
+    """Why somebody comes to the clinic with what they have, with `{illness}`."""
     lengths_of_time: tuple[str, ...]
     """Words of timing that would contradict an onset."""
     cannot_tell: tuple[str, ...]
     """Conditions with which a caregiver speaks for the patient."""
     dispositions: dict[str, str]
-    indications: dict[str, str] = Field(default_factory=dict)
-    clinic_services: dict[str, str] = Field(default_factory=dict)
-    stages: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    stages: dict[str, tuple[str, ...]]
     """Words of culture reports."""
-
-
-def commonness(profile: ConditionProfile, band: Band, *, smoked: bool, drinks: bool) -> int:
-    """Return how common a condition is in people of an age band and their habits, of 10,000."""
-    here = profile.ages.get(band, 0)
-    if not here:
-        return 0
-    odds = (
-        rules().commonness.get(profile.id, rules().commonness_else) * 10 * here * 10_000 // max(profile.ages.values())
-    )
-    for times, has, name in ((profile.smokers, smoked, "smokers"), (profile.drinkers, drinks, "drinkers")):
-        average = 100 + rules().habits_percent[name] * (times - 1)  # type: ignore[index] # one of the two
-        odds = odds * 100 * (times if has else 1) // average
-    return max(1, odds // 10_000)
-
-
-@cache
-def people() -> People:
-    """Return `data/people.json`."""
-    return People.model_validate_json(_read("people.json"))
 
 
 @cache
 def rules() -> Rules:
     """Return `data/generation.json`."""
-    return Rules.model_validate_json(_read("generation.json"))
-
-
-def _read(name: str) -> bytes:
-    return resources.files("wardround.patients.hospital").joinpath("data", name).read_bytes()
-
-
-def band_of(age: int) -> Band:
-    """Return the age band of an age."""
-    if age < 18:
-        return "0-17"
-    if age < 36:
-        return "18-35"
-    return "36-60" if age < 61 else "61+"
+    return Rules.model_validate_json(read_document("generation.json"))

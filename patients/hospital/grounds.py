@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wardround.patients.times import DAY, Instant
 
-from .generation import Ground, rules
+from .generation import rules
+from .generation_rules import Ground
 from .making import Making
 from .situating import is_a
 

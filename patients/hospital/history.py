@@ -8,8 +8,10 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
 from wardround.patients.times import DAY, Instant, parse_instant
 
-from .diagnosing import excluded, fall_ill, fits, relations_from
-from .generation import AgeBand, FromBody, band_of, commonness, rules
+from .diagnosing import commonness, consequences, excluded, fall_ill, fits, relations_from
+from .generation import rules
+from .generation_people import AgeBand, band_of
+from .generation_rules import FromBody
 from .life import Illness
 from .making import HOUR, Making, between, weighted
 
@@ -26,12 +28,15 @@ def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequen
     stream = making.stream("chronic")
     least, most = band.chronic
     chosen = _from_body(making, end)
-    pool = [one for one in condition_profiles().values() if one.acuity == "chronic" and not one.episode_of]
-    kinds = rules().from_body
-    pool = [one for one in pool if all(one.id != rule.condition for rule in kinds)]
+    built = _from_body_alone()
+    pool = [
+        one
+        for one in condition_profiles().values()
+        if one.acuity == "chronic" and not one.episode_of and one.id not in built
+    ]
     drawn = 0
     for one in stream.shuffled(pool):
-        odds = min(_weight(making, one, end), 9000)
+        odds = min(commonness(making, one, end), 9000)
         if drawn < most and stream.below(10_000) < odds and fits(making, one, end, chosen):
             chosen.append(one.id)
             drawn += 1
@@ -39,14 +44,13 @@ def chronic_conditions(making: Making, band: AgeBand, end: Instant, busy: Sequen
         open_ones = [
             (one, weight)
             for one in pool
-            if one.id not in chosen and (weight := _weight(making, one, end)) and fits(making, one, end, chosen)
+            if one.id not in chosen and (weight := commonness(making, one, end)) and fits(making, one, end, chosen)
         ]
         if not open_ones:
             break
         chosen.append(weighted(stream, open_ones).id)
         drawn += 1
-    for condition in _brought_along(making, chosen, end):
-        chosen.append(condition)
+    chosen.extend(_brought_along(making, chosen, end))
     _begin(making, chosen, end, busy)
 
 
@@ -72,30 +76,21 @@ def _built(making: Making, rule: FromBody) -> bool:
     return rule.condition in condition_profiles() and bmi >= rule.bmi_at_least
 
 
-def _weight(making: Making, profile: ConditionProfile, at: Instant) -> int:
-    person = making.person
-    return commonness(
-        profile, band_of(making.age(at)), smoked=person.smoking != "never", drinks=person.alcohol == "heavy"
-    )
+def _from_body_alone() -> frozenset[str]:
+    """Return the conditions that follow from the build and are not drawn."""
+    return frozenset(rule.condition for rule in rules().from_body)
 
 
 def _brought_along(making: Making, chosen: list[str], end: Instant) -> list[str]:
     """Return chronic conditions that the chosen ones cause or come with."""
-    profiles = condition_profiles()
     found: list[str] = []
+    band = band_of(making.age(end))
     for one in chosen:
-        for relation in relations_from().get(one, ()):
-            other = profiles.get(relation.other)
-            if other is None or other.acuity != "chronic" or relation.kind not in ("causes", "associated"):
-                continue
+        for relation, other in consequences(one, ("causes", "associated"), chronic=True):
             have = [*chosen, *found]
-            if (
-                other.id in have
-                or not other.ages.get(band_of(making.age(end)), 0)
-                or not fits(making, other, end, have)
-            ):
+            if other.id in have or other.id in _from_body_alone() or not other.ages.get(band, 0):
                 continue
-            if any(other.id == rule.condition for rule in rules().from_body):
+            if not fits(making, other, end, have):
                 continue
             if making.stream("brought", one, other.id).below(1000) < relation.per_1000:
                 found.append(other.id)
@@ -104,7 +99,6 @@ def _brought_along(making: Making, chosen: list[str], end: Instant) -> list[str]
 
 def _begin(making: Making, chosen: list[str], end: Instant, busy: Sequence[Instant]) -> None:
     """Give each condition its onset and first date; what another causes begins after it."""
-    condition_profiles()
     begun: dict[str, Illness] = {}
     causes = {
         relation.other: one

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
-from .diagnosing import fall_ill, fits, relations_from
+from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import fitting
 from .life import Illness, Prescription
@@ -55,10 +54,9 @@ def _what_stays(course: Course, at: Instant) -> None:
     making = course.making
     for one in course.acute:
         illness = course.illness(one)
-        for relation in relations_from().get(illness.condition, ()):
-            other = condition_profiles().get(relation.other)
-            if other is None or relation.kind != "causes" or other.acuity != "chronic" or illness.acuity == "chronic":
-                continue
+        if illness.acuity == "chronic":
+            continue
+        for relation, other in consequences(illness.condition, ("causes",), chronic=True):
             have = [had.condition for had in making.suffering(at)]
             if other.id in have or not fits(making, other, at, have):
                 continue

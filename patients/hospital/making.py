@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import TypeVar
 
 from wardround.patients.knowledge import lexicon
@@ -61,11 +62,8 @@ def weighted(stream: Stream, items: Sequence[tuple[T, int]]) -> T:
     if total <= 0:
         return items[0][0]
     drawn = stream.below(total)
-    for item, weight in items:
-        drawn -= weight
-        if drawn < 0:
-            return item
-    raise AssertionError("weights do not add up")  # pragma: no cover
+    ends = accumulate(weight for _, weight in items)
+    return next(item for (item, _), end in zip(items, ends, strict=True) if drawn < end)
 
 
 def at_clock(instant: Instant, hour: int, minute: int = 0) -> Instant:
@@ -155,10 +153,6 @@ class Making:
         number = self._numbers.get("count " + name, 0) + 1
         self._numbers["count " + name] = number
         return number
-
-    def count_of(self, name: str) -> int:
-        """Return how often a name was counted so far."""
-        return self._numbers.get("count " + name, 0)
 
     def age(self, at: Instant) -> int:
         """Return completed years of life at an instant."""

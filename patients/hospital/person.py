@@ -7,7 +7,8 @@ from typing import Literal
 
 from wardround.patients.times import DAY, Instant, format_instant, parse_instant
 
-from .generation import AgeBand, People, band_of, people, rules
+from .generation import rules
+from .generation_people import AgeBand, People, band_of, people
 from .life import Pair, Person
 from .making import YEAR, Making, age_at, between, normal, weighted
 

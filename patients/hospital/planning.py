@@ -10,16 +10,17 @@ from wardround.patients.knowledge.bedside import condition_profiles, panels
 from wardround.patients.knowledge.models import Names
 from wardround.patients.times import DAY, Instant
 
-from .generation import Words, rules
+from .documents import Words
+from .generation import rules
 from .life import Illness, Pair, Plan, PlanItem, Prescription
-from .making import Making, at_clock, between
-from .stays import Course
+from .making import HOUR, Making, at_clock, between
+from .stays import Course, service_of
 
 
 def plan_stay(course: Course) -> None:
     """Plan the stay on admission: the goals of treatment, drug by drug what is given for what."""
     making = course.making
-    at = course.admitted + 3 * DAY // 24
+    at = course.admitted + 3 * HOUR
     illness = course.illness(course.principal)
     items = [_item(making, "goal", "goal", course.ward, (illness.id,), illness=name_of(illness.condition))]
     beside = {"vte_prophylaxis", *(line.id for line in rules().supportive)}
@@ -120,7 +121,7 @@ def _come_back(
         words = rules().plans["check"][0]
         items.append(
             _item(making, "appointment", "appointment", encounter, (illnesses[0].id,), due=at_clock(at + days * DAY, 9),
-                  service=name_of("pediatrics" if making.age(at) < 18 else "primary_care"), n=(str(days), str(days)),
+                  service=name_of(service_of(making, (), "clinic", at)), n=(str(days), str(days)),
                   reason=(words.en, words.zh))
         )  # fmt: skip
     making.plans.append(Plan(making.new("pl"), "followup", at, encounter, tuple(items)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, finding_profiles, panels
+from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles, panels
 from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs, enter_icu, perform, support, treat
-from .diagnosing import fall_ill, fits, relations_from
+from .course import draw_labs, enter_icu, perform, support, tell_held, treat
+from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
 from .making import HOUR, MINUTE, at_clock, between
@@ -111,9 +111,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     making, desk = course.making, course.desk
     at = desk.now(at)
     phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
-    changed = desk.review(at, phase, course.ward, making.active(at))
-    if changed:
-        tell(making, at, course.place(at), "dose_held", tuple(order.id for order in changed))
+    tell_held(course, at, desk.review(at, phase, course.ward, making.active(at)))
     if course.dies and at - DAY < course.worse <= at:
         tell(making, at, course.place(at), "worsened", (course.principal,))
     carry_on(course, at)
@@ -176,8 +174,7 @@ def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:
         high = rule.at_least is not None and value >= rule.at_least
         if low or high:
             illness = course.illness(course.principal)
-            line = rule.line.model_copy(update={"id": f"{rule.line.id}"})
-            course.desk.treat(illness, line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
+            course.desk.treat(illness, rule.line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
 
 
 def _transfuse(course: Course, at: Instant) -> None:
@@ -193,7 +190,7 @@ def _transfuse(course: Course, at: Instant) -> None:
     begin = at + between(making.stream("transfusion", course.ward, at), 60, 150) * MINUTE
     perform(course, illness, rule.order, begin)
     if begin + 7 * HOUR < course.leaves:
-        draw_labs(course, ["cbc"], begin + 7 * HOUR)
+        draw_labs(course, [rule.panel], begin + 7 * HOUR)
 
 
 def _narrow(course: Course, at: Instant, phase: Phase) -> None:
@@ -220,9 +217,7 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
                 for order in making.active(at)
                 if order.indication == illness.id and is_a(order.drug, ("antibiotic",))
             ]
-            if not drugs or any(order.drug == drugs[0] for order in running):
-                continue
-            if not desk.wanted(illness, line, at):
+            if not drugs or any(order.drug == drugs[0] for order in running) or not desk.wanted(illness, line, at):
                 continue
             around = situation(making, at, phase, [order.id for order in running])
             stream = making.stream("narrowed", grown.id, line.id)
@@ -233,13 +228,8 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
             for order in running:
                 desk.end(order, at, rules().reasons["narrowed"].pair())
             new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=line.id)
-            tell(
-                making,
-                at,
-                course.place(at),
-                "antibiotic_narrowed",
-                (grown.id, new.id, *(order.id for order in running)),
-            )
+            changed = (grown.id, new.id, *(order.id for order in running))
+            tell(making, at, course.place(at), "antibiotic_narrowed", changed)
             break
 
 
@@ -255,11 +245,10 @@ def _complicate(course: Course, at: Instant) -> None:
     have = [one.condition for one in making.suffering(at)]
     inside = [course.illness(one) for one in course.acute]
     for illness in [*inside, *(one for one in making.ill(at) if one not in inside)]:
-        for relation in relations_from().get(illness.condition, ()):
-            profile = condition_profiles().get(relation.other)
-            if profile is None or relation.kind != "complicates" or profile.acuity == "chronic" or profile.id in have:
+        for relation, profile in consequences(illness.condition, ("complicates",), chronic=False):
+            if profile.id in have or (relation.severity and illness.severity not in relation.severity):
                 continue
-            if (relation.severity and illness.severity not in relation.severity) or not fits(making, profile, at, have):
+            if not fits(making, profile, at, have):
                 continue
             if making.stream("complication", course.ward, profile.id).below(1000) >= relation.per_1000:
                 continue
@@ -271,21 +260,12 @@ def _complicate(course: Course, at: Instant) -> None:
                              encounter=course.ward, cause=illness.id)  # fmt: skip
             course.acute.append(found.id)
             making.suspected |= {profile.id}
-            tell(
-                making,
-                found.known_at,
-                course.place(found.known_at),
-                "complication",
-                (found.id,),
-                illness=name_of(profile.id),
-            )
+            place = course.place(found.known_at)
+            tell(making, found.known_at, place, "complication", (found.id,), illness=name_of(profile.id))
             _until(course, found.known_at + 20 * MINUTE)
             treat(course, found.id, "inpatient", found.known_at + 20 * MINUTE)
-            low, high = profile.turn_hours
-            turn = (
-                course.working.get(found.id, found.known_at)
-                + between(making.stream("turn", found.id), low, high) * HOUR
-            )
+            turn = course.working.get(found.id, found.known_at)
+            turn += between(making.stream("turn", found.id), *profile.turn_hours) * HOUR
             course.turns[found.id] = turn
             making.body.turn(found.id, turn)
             course.leaves = max(course.leaves, at_clock(turn + DAY, 12, 10))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,7 +10,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, lab_profile
 from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
 from wardround.patients.times import DAY, Instant
 
-from .diagnosing import afresh, fall_ill, fits, move_body, relations_from
+from .diagnosing import afresh, consequences, fall_ill, fits, move_body, relations_from
 from .episodes import Coming
 from .generation import rules
 from .life import Illness, Stay
@@ -88,9 +89,9 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
     profile = condition_profiles()[coming.condition]
     arrival = at_clock(day, between(stream, 6, 23), between(stream, 0, 59))
     through_ed = inpatient and stream.below(100) < rules().ed_first_percent
-    ed = making.new("e") if through_ed or not inpatient else None
-    ward = making.new("e") if inpatient else ed
-    assert ward is not None
+    ed, ward = None, making.new("e")
+    if through_ed:
+        ed, ward = ward, making.new("e")
     begun = arrival - between(stream, *profile.onset_hours) * HOUR + between(stream, 0, 59) * MINUTE
     begun = max(min(afresh(making, coming.condition, begun), arrival - 20 * MINUTE), making.born + DAY)
     illness = _begin(making, coming, begun, arrival, ward, inpatient=inpatient)
@@ -104,7 +105,7 @@ def open_course(making: Making, desk: Desk, coming: Coming, day: Instant, *, inp
             admitted + max(1, between(stream, low, high)) * DAY, between(stream, 10, 16), between(stream, 0, 59)
         )
     course = Course(
-        making, desk, ward, ed if inpatient else None, illness.id, _complaint(making, profile, illness, day), arrival,
+        making, desk, ward, ed, illness.id, _complaint(making, profile, illness, day), arrival,
         admitted if inpatient else arrival, leaves, inpatient, acute=[illness.id], first_result=len(making.results),
         home=tuple(order.id for order in making.active(arrival) if order.kind != "inpatient"),
     )  # fmt: skip
@@ -124,9 +125,7 @@ def _begin(
         making.flares[coming.has.id, encounter] = begun
         move_body(making, coming.has, profile.effects, begun, episode=True, flare=encounter)
         return coming.has
-    parent = next(
-        (one for one in making.ill(arrival) if one.condition in profile.episode_of), None
-    )  # fmt: skip
+    parent = next((one for one in making.ill(arrival) if one.condition in profile.episode_of), None)
     causes = [
         (relation.per_1000, -int(one.id[1:]), one)
         for one in making.ill(arrival)
@@ -177,8 +176,7 @@ def _fate(course: Course) -> None:
     course.icu_from = course.admitted + (20 * MINUTE if stream.chance(4, 5) else between(stream, 6, 26) * HOUR)
     most = max(1, min(4, days - 1))
     course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
-    if course.icu_to > course.leaves - 40 * HOUR:
-        course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)
+    _stay_after_icu(course)
 
 
 def to_icu(course: Course) -> None:
@@ -191,7 +189,13 @@ def to_icu(course: Course) -> None:
     course.icu_to = course.icu_from + between(stream, 1, 3) * DAY + between(stream, 0, 5) * HOUR
     if course.dies:
         course.icu_to = course.leaves + DAY
-    elif course.icu_to > course.leaves - 40 * HOUR:
+    else:
+        _stay_after_icu(course)
+
+
+def _stay_after_icu(course: Course) -> None:
+    """Let nobody go home straight from intensive care: two days on the ward follow."""
+    if course.icu_to > course.leaves - 40 * HOUR:
         course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)
 
 
@@ -213,10 +217,9 @@ def _companions(course: Course) -> None:
     """Draw acute conditions that come with the principal one from the start."""
     making = course.making
     principal = course.illness(course.principal)
-    for relation in relations_from().get(principal.condition, ()):
-        profile = condition_profiles().get(relation.other)
-        if profile is None or relation.kind not in ("causes", "associated") or profile.acuity == "chronic":
-            continue
+    for relation, profile in consequences(principal.condition, ("causes", "associated"), chronic=False):
+        if len(course.acute) > 2:
+            return
         have = [one.condition for one in making.suffering(course.arrival)]
         if profile.id in have or profile.id in making.barred or not fits(making, profile, course.arrival, have):
             continue
@@ -224,10 +227,7 @@ def _companions(course: Course) -> None:
             continue
         if relation.severity and principal.severity not in relation.severity:
             continue
-        if (
-            making.stream("companion", course.ward, profile.id).below(1000) >= relation.per_1000
-            or len(course.acute) > 2
-        ):
+        if making.stream("companion", course.ward, profile.id).below(1000) >= relation.per_1000:
             continue
         onset = making.flares.get((principal.id, course.ward), principal.onset)
         onset += (course.arrival - onset) // 3 // MINUTE * MINUTE
@@ -246,18 +246,20 @@ def close_course(course: Course) -> None:
     """Write down the stay and its parts, with the diagnoses as they stand at the end."""
     end, only = course.leaves, (course.principal,)
     disposition = _disposition(course)
+    services, words = rules().services, rules().dispositions
     if not course.inpatient:
-        _write(course, course.ward, "ed", course.arrival, end, _coded(course), "emergency_department", disposition)
+        _write(course, course.ward, "ed", course.arrival, end, _coded(course), services["ed"], disposition)
         return
     if course.ed is not None:
-        _write(course, course.ed, "ed", course.arrival, course.admitted, only, "emergency_department", "admitted")
-    _write(course, course.ward, "ward", course.admitted, end, _coded(course), _service(course), disposition)
+        _write(course, course.ed, "ed", course.arrival, course.admitted, only, services["ed"], words["admitted"])
+    service = service_of(course.making, course.profile(course.principal).home_of, "ward", course.arrival)
+    _write(course, course.ward, "ward", course.admitted, end, _coded(course), service, disposition)
     if course.icu is not None:
         out = min(course.icu_to, end)
         if not course.dies and course.in_icu:
             tell(course.making, out, course.ward, "icu_out", only)
-        went = "died" if course.dies and out == end else None
-        _write(course, course.icu, "icu", course.icu_from, out, only, "critical_care", went)
+        went = words["died"] if course.dies and out == end else None
+        _write(course, course.icu, "icu", course.icu_from, out, only, services["icu"], went)
 
 
 def _write(
@@ -278,11 +280,19 @@ def _coded(course: Course) -> tuple[str, ...]:
     return tuple(dict.fromkeys([course.principal, *course.acute, *known]))
 
 
-def _service(course: Course) -> str:
-    if course.making.age(course.arrival) < 18:
-        return "pediatrics"
-    homes = course.profile(course.principal).home_of
-    return homes[0] if homes else rules().general_service
+def service_of(making: Making, homes: Sequence[str], setting: Literal["clinic", "ward"], at: Instant) -> str:
+    """Return the service that looks after the patient: of children their own, else the first that claims the illness.
+
+    Args:
+        making: The life.
+        homes: Services that claim the illness, as its profile has them.
+        setting: Where, for what none claims.
+        at: When.
+    """
+    services = rules().services
+    if making.age(at) < 18:
+        return services["children"]
+    return homes[0] if homes else services[setting]
 
 
 def _disposition(course: Course) -> str:

@@ -1,0 +1,222 @@
+"""The kinds of rules by which lives are made: what each of `data/generation.json` says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field
+
+from wardround.patients.knowledge.graph_models import ProcedureOrder, Severity, Treatment
+
+from .documents import Frozen, Words
+
+
+class FromBody(Frozen):
+    """A condition that follows from the person's build."""
+
+    condition: str
+    severity: Severity
+    bmi_at_least: Decimal
+    leaves: tuple[str, ...] = ()
+    """Labs and vital signs that the build itself decides, whatever the condition's effects say."""
+
+
+class AllergyRule(Frozen):
+    """A substance that people are allergic to."""
+
+    substance: str
+    name: str
+    category: Literal["medication", "food", "environment"]
+    weight: int
+    reactions: tuple[tuple[str, str, Literal["mild", "moderate", "severe"]], ...]
+    """English, Chinese, severity."""
+
+
+class VaccineRule(Frozen):
+    """A vaccine and when it is given."""
+
+    vaccine: str
+    name: str
+    cvx: str | None
+    ages: tuple[int, int]
+    every_years: int | None = None
+    percent: int
+    from_year: int = 1900
+    months: tuple[int, int] = (1, 12)
+
+
+class PastProcedure(Frozen):
+    """An operation of years ago."""
+
+    procedure: str
+    title: str
+    percent: int
+    from_age: int
+    ages: tuple[int, int]
+    sex: Literal["male", "female"] | None = None
+    excludes: tuple[str, ...] = ()
+    """Conditions that it makes impossible from then on."""
+    needs: tuple[str, ...] = ()
+
+
+class FamilyRule(Frozen):
+    """A disease of relatives."""
+
+    condition: str
+    weight: int
+    ages: tuple[int, int]
+    sex: Literal["male", "female"] | None = None
+
+
+class Ground(Frozen):
+    """What a history item rests on; any of it is enough."""
+
+    conditions: tuple[str, ...] = ()
+    """Illnesses diagnosed before."""
+    before_days: int = 0
+    procedures: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    relatives: tuple[str, ...] = ()
+    """Conditions of relatives."""
+    vaccines: tuple[str, ...] = ()
+    stayed: bool = False
+    drugs: tuple[str, ...] = ()
+    """Drugs or classes ordered."""
+    lapsed: bool = False
+    """A drug not taken as ordered, as the chart has it."""
+    within_days: int = 36500
+    """Of vaccines, stays and drugs."""
+
+
+class Shows(Frozen):
+    """A finding that a measurement decides."""
+
+    finding: str
+    lab: str
+    there_from: Decimal | None = None
+    """At or above this value it is there."""
+    there_below: Decimal | None = None
+    only_from: Decimal | None = None
+    """Below this value it is not there."""
+    only_below: Decimal | None = None
+
+    def says(self, value: Decimal) -> bool | None:
+        """Tell whether the finding is there with a value; None: both may be."""
+        if self.there_from is not None and value >= self.there_from:
+            return True
+        if self.there_below is not None and value < self.there_below:
+            return True
+        low = self.only_from is not None and value < self.only_from
+        high = self.only_below is not None and value >= self.only_below
+        return False if low or high else None
+
+
+class HoldRule(Frozen):
+    """When a dose is held at the bedside."""
+
+    drugs: tuple[str, ...]
+    """Drug or class ids."""
+    vital: str
+    below: Decimal
+    reason: Words
+
+
+class Replacement(Frozen):
+    """What is given when a lab is off."""
+
+    lab: str
+    below: Decimal | None = None
+    at_least: Decimal | None = None
+    line: Treatment
+
+
+class ReasonRule(Frozen):
+    """Why people do not take a drug as ordered."""
+
+    concept: str | None
+    states: tuple[str, ...]
+    weight: int
+    words: tuple[Words, ...]
+
+
+class AsNeeded(Frozen):
+    """What calls for a drug that is given as needed: a finding that is there, or a value from so much on."""
+
+    drugs: tuple[str, ...]
+    findings: tuple[str, ...] = ()
+    labs: dict[str, Decimal] = Field(default_factory=dict)
+    both: bool = False
+    """Whether a finding and a value must call for it."""
+
+
+class HeldBefore(Frozen):
+    """Drugs whose doses are held for hours before a procedure that may bleed, and half a day after."""
+
+    drugs: tuple[str, ...]
+    procedures: tuple[str, ...]
+    hours: int
+    reason: Words
+
+
+class Explained(Frozen):
+    """A lab or finding that an illness explains: it says nothing against a drug (hemoptysis in embolism)."""
+
+    lab: str
+    conditions: tuple[str, ...]
+
+
+class Watched(Frozen):
+    """What is measured so many hours after each round while a drug runs."""
+
+    drugs: tuple[str, ...]
+    route: str | None = None
+    continuous: bool | None = None
+    """Only an infusion, or only what is none; None: either."""
+    labs: tuple[str, ...]
+    hours: tuple[int, ...]
+
+
+class CalledFor(Frozen):
+    """Drugs that are given only where a vital sign calls for them."""
+
+    drugs: tuple[str, ...]
+    vital: str
+    below: Decimal
+    """Begun below it."""
+    enough: Decimal
+    """Ended from it on."""
+
+
+class Slow(Frozen):
+    """A drug that takes days to act, and the result that tells that it does."""
+
+    drug: str
+    lab: str
+    acts_from: Decimal
+
+
+class Ready(Frozen):
+    """Between which values of a lab or vital sign somebody may leave the hospital."""
+
+    lab: str
+    from_: Decimal | None = Field(default=None, alias="from")
+    below: Decimal | None = None
+    hours: int = 0
+    """For so long before, whatever moved it."""
+    always: bool = False
+    """Whatever moved it, on the day itself."""
+
+    def fits(self, value: Decimal) -> bool:
+        """Tell whether a value allows to leave."""
+        return (self.from_ is None or value >= self.from_) and (self.below is None or value < self.below)
+
+
+class Transfuse(Frozen):
+    """When red cells are given on the ward, and what they do."""
+
+    lab: str
+    panel: str
+    """Drawn afterwards."""
+    below: Decimal
+    order: ProcedureOrder
