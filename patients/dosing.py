@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import orjson
-
-from .knowledge import lexicon, unit
+from .knowledge import frequencies, lexicon, unit
 from .resource import decimal
 
 _UCUM = "http://unitsofmeasure.org"
@@ -83,8 +81,7 @@ def _repeat(text: str) -> dict[str, Any] | None:
 
 
 @cache
-def _frequencies() -> dict[str, dict[str, Any]]:
-    """Return folded wording → `Timing.repeat`, from `data/frequencies.json`."""
-    data = orjson.loads(resources.files("wardround.patients").joinpath("data", "frequencies.json").read_bytes())
+def _frequencies() -> dict[str, Mapping[str, Any]]:
+    """Return folded wording → `Timing.repeat`."""
     fold = lexicon().fold
-    return {fold(wording): entry["repeat"] for entry in data["entries"] for wording in entry["wordings"]}
+    return {fold(wording): repeat for wording, repeat in frequencies().items()}

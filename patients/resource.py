@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from .errors import DataError
-from .times import DAY, SECOND, Instant, day_text, parse_period
+from .times import SECOND, Instant, format_instant, parse_period
 
 Resource = dict[str, Any]
 
@@ -117,10 +117,9 @@ def end_of(text: str) -> Instant:
 
 def instant_text(instant: Instant) -> str:
     """Write an instant as a FHIR instant in UTC, with a fraction only where there is one, in years 1 to 9999."""
-    day, inside = divmod(min(max(instant, ALWAYS), _LAST), DAY)
-    seconds, fraction = divmod(inside, SECOND)
-    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return f"{day_text(day)}T{clock}.{fraction:06d}Z" if fraction else f"{day_text(day)}T{clock}Z"
+    written = min(max(instant, ALWAYS), _LAST)
+    text, fraction = format_instant(written), written % SECOND
+    return f"{text[:-1]}.{fraction:06d}Z" if fraction else text
 
 
 def values_at(node: Any, path: str) -> Iterator[Any]:

@@ -30,7 +30,7 @@ from .bedside_models import (
 )
 from .clinical_scores import compute, score_of, scores, sum_points
 from .conversion import convert, unit
-from .drug_amounts import DoseAmount, dose_amount, times_a_day
+from .drug_amounts import DoseAmount, dose_amount, frequencies, times_a_day
 from .drug_audit import drug_audit
 from .graph_audit import graph_audit
 from .graph_models import (
@@ -115,6 +115,7 @@ __all__ = [
     "drugs",
     "finding_profiles",
     "findings",
+    "frequencies",
     "graph_audit",
     "lab_audit",
     "lab_profiles",

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from .bedside_models import Coupling, DrugProfile, LabProfile, Panel
-from .graph_models import ConditionProfile, FindingProfile, OrganismProfile, Relation, StudyProfile
+from .graph_models import ConditionProfile, FindingProfile, GraphFile, OrganismProfile, Relation, StudyProfile
 from .loader import Faults, Source, _by_id
 
-_Model = TypeVar("_Model", bound=BaseModel)
-_LISTS: Mapping[str, type[BaseModel]] = MappingProxyType(
-    {
-        "conditions": ConditionProfile,
-        "findings": FindingProfile,
-        "relations": Relation,
-        "studies": StudyProfile,
-    }
-)
+_Entry = TypeVar("_Entry", ConditionProfile, FindingProfile, StudyProfile)
 
 
 def graph_sources() -> tuple[Source, ...]:
@@ -33,65 +24,80 @@ def graph_sources() -> tuple[Source, ...]:
     return tuple(Source(f"graph/{name}", folder.joinpath(name).read_bytes()) for name in names)
 
 
-def read_graph(sources: tuple[Source, ...], faults: Faults) -> dict[str, list[BaseModel]]:
-    """Return the entries of all files by list name; the bad ones and those told twice go to `faults`."""
-    found: dict[str, list[BaseModel]] = {name: [] for name in _LISTS}
+def read_graph(sources: Iterable[Source], faults: Faults) -> list[GraphFile]:
+    """Return the good files; what is wrong in the others, and entries told twice, goes to `faults`."""
+    found: list[GraphFile] = []
     seen: dict[tuple[str, str], str] = {}
     for source in sources:
-        try:
-            document = orjson.loads(source.data)
-        except orjson.JSONDecodeError as error:
-            faults.add(source, None, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}")
+        document = source.document(faults)
+        if document is None:
             continue
-        for name, model in _LISTS.items():
-            for entry in document.get(name, ()):
-                identity = str(entry.get("id", "")) if isinstance(entry, dict) else ""
-                try:
-                    found[name].append(model.model_validate(entry))
-                except ValidationError as error:
-                    for fault in error.errors(include_url=False):
-                        path = ".".join([name, identity or "?", *(str(part) for part in fault["loc"])])
-                        faults.add(source, None, f"{path}: {fault['msg']}")
-                if identity and (name, identity) in seen:
-                    faults.add(source, None, f"{name}: `{identity}` stands in {seen[name, identity]} too; tell it once")
-                elif identity:
-                    seen[name, identity] = source.name
+        try:
+            file = GraphFile.model_validate(document)
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                line, path = _place(document, fault["loc"])
+                faults.add(source, line, f"{path}: {fault['msg']}")
+            continue
+        for name in ("conditions", "findings", "studies"):
+            for number, entry in enumerate(getattr(file, name)):
+                if (name, entry.id) in seen:
+                    line, _ = _place(document, (name, number))
+                    faults.add(source, line, f"{name}: `{entry.id}` stands in {seen[name, entry.id]} too; tell it once")
+                seen.setdefault((name, entry.id), source.name)
+        found.append(file)
     return found
 
 
+def _place(document: Any, path: tuple[str | int, ...]) -> tuple[int | None, str]:
+    """Return which entry of the file, all lists counted, a path leads into, and the path with the id of that entry."""
+    if len(path) < 2:
+        return None, ".".join(str(part) for part in path) or "file"
+    name, number, *rest = path
+    index = 0
+    for key, entries in document.items():
+        if key == name:
+            break
+        index += len(entries) if isinstance(entries, list) else 0
+    entry = document[name][number]
+    identity = entry.get("id", "?") if isinstance(entry, dict) else "?"
+    return index + int(number), ".".join(str(part) for part in (name, identity, *rest))
+
+
 @cache
-def _graph() -> Mapping[str, Mapping[str, BaseModel]]:
+def _graph() -> tuple[GraphFile, ...]:
     faults = Faults()
     found = read_graph(graph_sources(), faults)
     faults.check()
-    return {
-        name: MappingProxyType({str(getattr(entry, "id", number)): entry for number, entry in enumerate(entries)})
-        for name, entries in found.items()
-    }
+    return tuple(found)
+
+
+def _joined(entries: Iterable[_Entry]) -> Mapping[str, _Entry]:
+    return MappingProxyType({entry.id: entry for entry in entries})
 
 
 @cache
 def condition_profiles() -> Mapping[str, ConditionProfile]:
     """Return the conditions that the hospital knows, by id."""
-    return MappingProxyType({key: _of(ConditionProfile, one) for key, one in _graph()["conditions"].items()})
+    return _joined(entry for file in _graph() for entry in file.conditions)
 
 
 @cache
 def finding_profiles() -> Mapping[str, FindingProfile]:
     """Return the findings of the disease graph, by id."""
-    return MappingProxyType({key: _of(FindingProfile, one) for key, one in _graph()["findings"].items()})
+    return _joined(entry for file in _graph() for entry in file.findings)
 
 
 @cache
 def relations() -> tuple[Relation, ...]:
     """Return how conditions bear on each other, in the order of the files."""
-    return tuple(_of(Relation, one) for one in _graph()["relations"].values())
+    return tuple(entry for file in _graph() for entry in file.relations)
 
 
 @cache
 def study_profiles() -> Mapping[str, StudyProfile]:
     """Return imaging studies and the like, by id."""
-    return MappingProxyType({key: _of(StudyProfile, one) for key, one in _graph()["studies"].items()})
+    return _joined(entry for file in _graph() for entry in file.studies)
 
 
 @cache
@@ -122,8 +128,3 @@ def panels() -> Mapping[str, Panel]:
 def drug_profiles() -> Mapping[str, DrugProfile]:
     """Return how each drug is given, by drug id."""
     return _by_id("drug_profiles.json", DrugProfile)
-
-
-def _of(model: type[_Model], entry: BaseModel) -> _Model:
-    assert isinstance(entry, model)
-    return entry

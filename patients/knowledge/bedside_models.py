@@ -6,16 +6,12 @@ Files: `lab_profiles.json`, `panels.json`, `drug_profiles.json`. Ids are those o
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from .graph_models import LabEffect, Phrases, _Sourced
-from .models import Names
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from .graph_models import LabEffect, Phase, Phrases, _Sourced
+from .models import Names, _Frozen
 
 
 class Baseline(_Frozen):
@@ -144,9 +140,7 @@ class DoseRule(_Frozen):
     """As charts write it ("once daily", "BID", "every 8 hours", "at bedtime", "once weekly", "continuous")."""
     prn_for: str | None = None
     """Finding id where it is given as needed."""
-    phases: tuple[Literal["home", "ed", "inpatient", "icu", "discharge"], ...] = (
-        "home", "ed", "inpatient", "icu", "discharge",
-    )  # fmt: skip
+    phases: tuple[Phase, ...] = get_args(Phase)
     from_age: int = 18
     below_age: int = 200
     daily_most: str | None = None

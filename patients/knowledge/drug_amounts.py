@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -51,15 +53,19 @@ def times_a_day(frequency: str) -> Fraction | None:
 
 
 @cache
-def _wordings() -> dict[str, Fraction]:
+def frequencies() -> Mapping[str, Mapping[str, Any]]:
+    """Return wording → `Timing.repeat`, from `data/frequencies.json`."""
     data = orjson.loads(resources.files("wardround.patients").joinpath("data", "frequencies.json").read_bytes())
-    found: dict[str, Fraction] = {}
-    for entry in data["entries"]:
-        repeat = entry["repeat"]
-        if "count" in repeat:
-            rate = Fraction(repeat["count"])
-        else:
-            rate = Fraction(repeat["frequency"]) / (repeat["period"] * _PERIODS[repeat["periodUnit"]])
-        for wording in entry["wordings"]:
-            found[wording.casefold()] = rate
-    return found
+    return MappingProxyType({wording: entry["repeat"] for entry in data["entries"] for wording in entry["wordings"]})
+
+
+@cache
+def _wordings() -> dict[str, Fraction]:
+    return {wording.casefold(): _rate(repeat) for wording, repeat in frequencies().items()}
+
+
+def _rate(repeat: Mapping[str, Any]) -> Fraction:
+    if "count" in repeat:
+        return Fraction(repeat["count"])
+    period: Fraction = repeat["period"] * _PERIODS[repeat["periodUnit"]]
+    return Fraction(repeat["frequency"]) / period

@@ -5,16 +5,17 @@ The loader checks each entry alone; what only shows across entries and files is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from .bedside import graph_sources, read_graph
+from .bedside import condition_profiles
 from .bedside_models import DoseRule, DrugProfile, OrganRule
 from .drug_amounts import DoseAmount, dose_amount, times_a_day
-from .graph_models import ConditionProfile, Phrases
+from .graph_models import Phrases
+from .lab_audit import effect_faults
 from .loader import Faults, Source, conditions, drug_classes, drugs, findings, index_by, labs, lexicon, monitoring, read
 from .models import Names
+from .phrase_audit import chinese_faults, english_faults, speaker_places
 
 ROUTES = frozenset(
     {"oral", "IV", "subcutaneous", "IM", "inhaled", "topical", "transdermal", "rectal", "ophthalmic", "sublingual",
@@ -23,13 +24,6 @@ ROUTES = frozenset(
 """Routes as charts write them."""
 UNTIMED = frozenset({"continuous", "as needed"})
 """Frequencies that mean no number of times a day."""
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_LATIN = re.compile(r"[A-Za-z]{2,}")
-_ABBREVIATIONS = frozenset(
-    {"ABC", "AB", "BC", "Child", "Pugh", "DNA", "HIV", "INR", "QT", "QTc", "TIA", "TSH", "dL", "eGFR", "kg", "mEq",
-     "mIU", "mL", "mOsm", "mg", "min", "mmHg", "mmol", "mol", "ms", "ng", "drug"}
-)  # fmt: skip
-"""Latin words that Chinese clinicians write as they are."""
 
 
 def drug_audit(replaced: Mapping[str, bytes] | None = None) -> list[str]:
@@ -110,11 +104,7 @@ def _rules_and_bounds(profile: DrugProfile) -> Iterator[str]:
         if entry.below is not None and entry.at_least is not None and entry.at_least >= entry.below:
             yield f"{path}: {entry.at_least} is not below {entry.below}"
     for effect in profile.effects:
-        for low, high in filter(None, (effect.mild, effect.moderate, effect.severe)):
-            if low > high:
-                yield f"effects.{effect.lab}: {low} lies above {high}"
-            if effect.mode == "times" and low < 0:
-                yield f"effects.{effect.lab}: {low} is no factor"
+        yield from (f"effects.{effect.lab}{fault}" for fault in effect_faults(effect))
 
 
 def _dose_faults(rule: DoseRule) -> Iterator[str]:
@@ -186,25 +176,22 @@ def _wordings(profile: DrugProfile) -> Iterator[str]:
         *(("hepatic.why", one.why) for one in profile.hepatic),
     ]
     for path, name in names:
-        yield from (f"{path}: {fault}" for fault in _both(name.en, name.zh or ""))
+        yield from (f"{path}: {fault}" for fault in _both(name.en, name.zh or "", frozenset()))
     said: list[tuple[str, Phrases]] = [("lay", profile.lay), ("look", profile.look)]
     said.extend((f"adverse.{one.finding}", one.say) for one in profile.adverse)
     for path, phrases in said:
         if len(phrases.en) < (2 if path.startswith("adverse") else 1):
             yield f"{path}: needs more wordings"
+        places = speaker_places() | {"{drug}"} if path.startswith("adverse") else frozenset()
         for en, zh in zip(phrases.en, phrases.zh, strict=True):
-            yield from (f"{path}: {fault}" for fault in _both(en, zh))
+            yield from (f"{path}: {fault}" for fault in _both(en, zh, places))
             if path.startswith("adverse") and not ("{drug}" in en and "{drug}" in zh):
                 yield f"{path}: `{en}` or `{zh}` has no place for {{drug}}"
 
 
-def _both(en: str, zh: str) -> Iterator[str]:
-    """Yield what is wrong with the languages of a pair."""
-    if _HAN.search(en):
-        yield f"`{en}` is not English"
-    foreign = [word for word in _LATIN.findall(zh) if word not in _ABBREVIATIONS]
-    if not _HAN.search(zh) or foreign:
-        yield f"`{zh}` is not Chinese"
+def _both(en: str, zh: str, places: frozenset[str]) -> Iterator[str]:
+    yield from english_faults(en, places)
+    yield from chinese_faults(zh, places)
 
 
 def _twice_told(profiles: Mapping[str, DrugProfile]) -> Iterator[str]:
@@ -218,8 +205,7 @@ def _twice_told(profiles: Mapping[str, DrugProfile]) -> Iterator[str]:
 
 def _uncovered_lines(profiles: Mapping[str, DrugProfile]) -> Iterator[str]:
     """Yield drugs of treatment lines that have no dose for their purpose in a phase of the line."""
-    for entry in read_graph(graph_sources(), Faults())["conditions"]:
-        assert isinstance(entry, ConditionProfile)
+    for entry in condition_profiles().values():
         for line in entry.treatments:
             for drug in line.any_of:
                 doses = profiles[drug].doses if drug in profiles else ()

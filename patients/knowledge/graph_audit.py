@@ -1,7 +1,8 @@
 """Checks the disease graph across its files and against the lexicon and the bedside files, for authors and tests.
 
-`bedside.py` checks each entry alone; what only shows across entries (a finding without a profile, a drug without a dose
-for its phase, a study that cannot show what it is said to show) is checked here. `phrase_audit.py` reads the words.
+`bedside.py` checks each entry alone; what only shows across entries (a finding without a profile, a study that cannot
+show what it is said to show) is checked here. `phrase_audit.py` reads the words, `drug_audit.py` whether each line of
+treatment has a dose, `lab_audit.py` what the effects move.
 """
 
 from __future__ import annotations
@@ -19,29 +20,22 @@ from .bedside import (
     relations,
     study_profiles,
 )
-from .graph_models import ConditionProfile, FindingProfile, LabEffect, Relation, Severity, StudyProfile, Treatment
+from .graph_models import ConditionProfile, FindingProfile, Relation, StudyProfile, Treatment
+from .lab_audit import effect_faults
 from .loader import conditions, drug_classes, drugs, findings, labs
 from .phrase_audit import phrase_faults
 
-EXAM_PARTS = frozenset(
-    ("general", "heent", "neck", "chest", "heart", "abdomen", "extremities", "neuro", "skin", "psych", "back",
-     "genitourinary")
-)  # fmt: skip
 _MEN_ONLY = ("prostat", "testic", "erectile", "epididym")
 _WOMEN_ONLY = ("pregnan", "vagin", "menses", "menstru", "uter", "ovar", "preeclampsia")
 
 
-def graph_audit(*, bedside: bool = True) -> list[str]:
-    """Return every fault of the disease graph, each as `list.entry.field: what is wrong`; empty for good data.
-
-    Args:
-        bedside: whether drugs and labs must have their profiles too (`drug_profiles.json`, `lab_profiles.json`).
-    """
+def graph_audit() -> list[str]:
+    """Return every fault of the disease graph, each as `list.entry.field: what is wrong`; empty for good data."""
     found: list[str] = []
     for condition in condition_profiles().values():
-        found += (f"conditions.{condition.id}.{fault}" for fault in _condition(condition, bedside))
+        found += (f"conditions.{condition.id}.{fault}" for fault in _condition(condition))
     for finding in finding_profiles().values():
-        found += (f"findings.{finding.id}.{fault}" for fault in _finding(finding, bedside))
+        found += (f"findings.{finding.id}.{fault}" for fault in _finding(finding))
     for study in study_profiles().values():
         found += (f"studies.{study.id}.{fault}" for fault in _study(study))
     for relation in relations():
@@ -59,7 +53,7 @@ def graph_audit(*, bedside: bool = True) -> list[str]:
 # -- conditions -------------------------------------------------------------------------------------------------------
 
 
-def _condition(one: ConditionProfile, bedside: bool) -> Iterator[str]:
+def _condition(one: ConditionProfile) -> Iterator[str]:
     if one.id not in conditions():
         yield "id: no condition of conditions.json"
     if not any(one.ages.values()):
@@ -74,12 +68,12 @@ def _condition(one: ConditionProfile, bedside: bool) -> Iterator[str]:
             yield f"codes.{code.code}: `{code.with_condition}` is no condition"
     yield from _edges(one)
     for effect in one.effects:
-        yield from _effect(effect, bedside)
+        yield from (f"effects.{effect.lab}{fault}" for fault in effect_faults(effect))
         if one.acuity == "acute" and effect.half_life_hours is None:
             yield f"effects.{effect.lab}.half_life_hours: what begins acutely passes; what does not has `stays`"
     yield from _workup(one)
     for line in one.treatments:
-        yield from _treatment(line, bedside)
+        yield from _treatment(line)
     yield from _episode(one)
 
 
@@ -101,20 +95,6 @@ def _edges(one: ConditionProfile) -> Iterator[str]:
     yield from _sex(one.id, one.sex)
 
 
-def _effect(effect: LabEffect, bedside: bool) -> Iterator[str]:
-    if effect.lab not in labs():
-        yield f"effects: `{effect.lab}` is not in labs.json"
-    elif bedside and effect.lab not in lab_profiles():
-        yield f"effects: `{effect.lab}` has no lab profile"
-    severities: tuple[Severity, ...] = ("mild", "moderate", "severe")
-    for severity in severities:
-        least, greatest = effect.band(severity)
-        if least > greatest:
-            yield f"effects.{effect.lab}.{severity}: {least} lies above {greatest}"
-        if effect.mode == "times" and least <= 0:
-            yield f"effects.{effect.lab}.{severity}: a factor is above 0"
-
-
 def _workup(one: ConditionProfile) -> Iterator[str]:
     work = one.workup
     for panel in (*work.panels, *work.repeat_hours, *(lab for visit in one.follow_up for lab in visit.labs)):
@@ -130,8 +110,8 @@ def _workup(one: ConditionProfile) -> Iterator[str]:
         if start > end:
             yield f"workup: hours {start} to {end} run backwards"
     yield from _cultures(one)
-    for service in (*one.home_of, *(visit.service for visit in one.follow_up), work.consult or "cardiology"):
-        if not _is(service, "service"):
+    for service in (*one.home_of, *(visit.service for visit in one.follow_up), work.consult):
+        if service is not None and not _is(service, "service"):
             yield f"home_of, follow_up or consult: `{service}` is no service of findings.json"
 
 
@@ -144,17 +124,10 @@ def _cultures(one: ConditionProfile) -> Iterator[str]:
             yield f"workup.cultures.{culture.specimen}: nothing to grow; name organisms"
 
 
-def _treatment(line: Treatment, bedside: bool) -> Iterator[str]:
+def _treatment(line: Treatment) -> Iterator[str]:
     for drug in line.any_of:
-        if drug not in drugs():
-            yield f"treatments.{line.id}: `{drug}` is not in drugs.json"
-        elif bedside and drug not in drug_profiles():
+        if drug not in drug_profiles():
             yield f"treatments.{line.id}: `{drug}` has no drug profile"
-        elif bedside:
-            rules = drug_profiles()[drug].doses
-            keys = [rule for rule in rules if rule.key == (line.dose_for or "usual")] or list(rules)
-            missing = [phase for phase in line.phase if not any(phase in rule.phases for rule in keys)]
-            yield from (f"treatments.{line.id}: `{drug}` has no dose for the phase {phase}" for phase in missing)
     for name in (*line.needs, *line.unless):
         if not _known_condition(name) and name not in finding_profiles():
             yield f"treatments.{line.id}: `{name}` is no condition or finding"
@@ -189,7 +162,7 @@ def _episode(one: ConditionProfile) -> Iterator[str]:
 # -- findings, studies, relations -------------------------------------------------------------------------------------
 
 
-def _finding(one: FindingProfile, bedside: bool) -> Iterator[str]:
+def _finding(one: FindingProfile) -> Iterator[str]:
     yield from _sex(one.id, one.sex)
     if one.type in ("symptom", "sign") and not one.absent:
         yield "absent: needed for symptoms and signs"
@@ -197,22 +170,20 @@ def _finding(one: FindingProfile, bedside: bool) -> Iterator[str]:
         yield "lay: needed for symptoms"
     if one.scored and not one.region.en:
         yield "region: a pain has a place"
-    if one.type == "sign" and one.exam not in EXAM_PARTS:
-        yield f"exam: `{one.exam}` is no part of the examination"
+    if one.type == "sign" and one.exam is None:
+        yield "exam: needed for signs, a part of the examination"
     if one.type == "sign" and not one.normal:
         yield "normal: needed for signs"
     if one.type in ("lab", "vital"):
-        yield from _measured(one, bedside)
+        yield from _measured(one)
     if one.type == "imaging":
         yield from _imaged(one)
 
 
-def _measured(one: FindingProfile, bedside: bool) -> Iterator[str]:
+def _measured(one: FindingProfile) -> Iterator[str]:
     if one.lab is None or one.side is None:
         yield "lab, side: needed for lab and vital findings"
-    elif one.lab not in labs():
-        yield f"lab: `{one.lab}` is not in labs.json"
-    elif bedside and one.lab not in lab_profiles():
+    elif one.lab not in lab_profiles():
         yield f"lab: `{one.lab}` has no lab profile"
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from .models import Names
+from .models import Names, _Frozen
 
 System = Literal[
     "cardiovascular", "respiratory", "renal", "urologic", "digestive", "hepatobiliary", "endocrine", "metabolic",
@@ -28,10 +28,10 @@ FindingType = Literal["symptom", "sign", "lab", "vital", "imaging", "history", "
 Setting = Literal["clinic", "ed", "ward", "icu"]
 Modality = Literal["CT", "MRI", "X-ray", "US", "Echo", "ECG", "Endoscopy"]
 Phase = Literal["home", "ed", "inpatient", "icu", "discharge"]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+ExamPart = Literal[
+    "general", "heent", "neck", "chest", "heart", "abdomen", "extremities", "neuro", "skin", "psych", "back",
+    "genitourinary",
+]  # fmt: skip
 
 
 class _Sourced(_Frozen):
@@ -280,9 +280,8 @@ class FindingProfile(_Sourced):
     """As a noun phrase after a negation ("chest pain"); needed for symptoms and signs."""
     abbreviated: tuple[str, ...] = ()
     """As hurried notes write it ("SOB", "N/V")."""
-    exam: str | None = None
-    """For signs: the part of the examination it stands under (general, heent, neck, chest, heart, abdomen, extremities,
-    neuro, skin, psych, back, genitourinary)."""
+    exam: ExamPart | None = None
+    """Needed for signs: the part of the examination it stands under."""
     normal: tuple[str, ...] = ()
     """For signs: what the examination says where it is not there ("lungs clear to auscultation bilaterally")."""
     lay: Lay | None = None
@@ -352,5 +351,17 @@ class OrganismProfile(_Sourced):
     """From collection to its name."""
 
 
+class GraphFile(_Frozen):
+    """One file of the disease graph: an organ system."""
+
+    format_version: Literal[1]
+    system: System
+    conditions: tuple[ConditionProfile, ...] = ()
+    findings: tuple[FindingProfile, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    studies: tuple[StudyProfile, ...] = ()
+
+
 Workup.model_rebuild()
 ConditionProfile.model_rebuild()
+GraphFile.model_rebuild()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from typing import get_args
 
 from .bedside import condition_profiles, couplings, drug_profiles, lab_profiles, panels
 from .bedside_models import Baseline, LabProfile, ProfileRange
-from .graph_models import LabEffect
+from .graph_models import LabEffect, Severity
 from .loader import labs, lexicon
 
 _SEXES = ("male", "female")
@@ -41,8 +42,8 @@ def _profiles() -> Iterator[str]:
 
 
 def _own_faults(lab: str, profile: LabProfile) -> Iterator[str]:
-    if not profile.baselines and profile.formula is None and lab != "blood_pressure":
-        yield f"lab_profiles.json: `{lab}` has neither baselines nor a formula"
+    if not profile.baselines and profile.formula is None and profile.stands_for is None:
+        yield f"lab_profiles.json: `{lab}` has neither baselines nor a formula, and stands for nothing"
     if profile.least is not None and profile.most is not None and profile.least >= profile.most:
         yield f"lab_profiles.json: `{lab}`: `least` is not below `most`"
     if profile.steps and (
@@ -57,7 +58,7 @@ def _own_faults(lab: str, profile: LabProfile) -> Iterator[str]:
     sexes = {row.sex for row in profile.baselines}
     for sex in _SEXES if None in sexes else sorted(sexes - {None}, key=str):
         rows = [row for row in profile.baselines if row.sex in (None, sex)]
-        for age in range(_OLDEST) if rows and lab != "psa" else ():
+        for age in range(_OLDEST) if rows else ():
             if not any(row.from_age <= age < row.below_age for row in rows) and (age >= 18 or None in sexes):
                 yield f"lab_profiles.json: `{lab}` has no baseline for {sex} of {age}"
                 break
@@ -66,7 +67,7 @@ def _own_faults(lab: str, profile: LabProfile) -> Iterator[str]:
 
 def _normal_is_normal(lab: str, profile: LabProfile) -> Iterator[str]:
     """What is usual in health lies within the range that results carry."""
-    if profile.normal_text or (profile.formula and lab != "inr"):
+    if profile.normal_text:
         return
     for row in profile.baselines:
         for age in range(row.from_age, min(row.below_age, _OLDEST)):
@@ -146,6 +147,16 @@ def _effects() -> Iterator[str]:
                 yield f"drug `{drug.id}` is monitored by `{one}`, which has no profile"
 
 
+def effect_faults(effect: LabEffect) -> Iterator[str]:
+    """Yield what is wrong with the sizes of an effect, each as `.severity: what is wrong`."""
+    for severity in get_args(Severity):
+        least, greatest = effect.band(severity)
+        if least > greatest:
+            yield f".{severity}: {least} lies above {greatest}"
+        if effect.mode == "times" and least <= 0:
+            yield f".{severity}: a factor is above 0"
+
+
 def _movable(who: str, effects: Iterable[LabEffect]) -> Iterator[str]:
     for effect in effects:
         profile = lab_profiles().get(effect.lab)
@@ -154,8 +165,6 @@ def _movable(who: str, effects: Iterable[LabEffect]) -> Iterator[str]:
             continue
         if not profile.baselines and profile.stands_for is None:
             yield f"{who} moves `{effect.lab}`, which is computed: move what it is computed from"
-        if effect.mode == "times" and min(*effect.mild, *effect.band("severe")) < 0:
-            yield f"{who}: a factor of `{effect.lab}` is below 0"
 
 
 def _of_nothing(who: str, effects: Iterable[LabEffect]) -> Iterator[str]:

@@ -56,6 +56,14 @@ class Source:
                     return number
         return 1
 
+    def document(self, faults: Faults) -> Any:
+        """Return the JSON of the file; None where it is none, which goes to `faults`."""
+        try:
+            return orjson.loads(self.data)
+        except orjson.JSONDecodeError as error:
+            faults.add(self, None, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}")
+            return None
+
 
 class Faults:
     """Collects faults, so that an author sees all of them at once."""
@@ -80,10 +88,8 @@ class Faults:
 
 def read(source: Source, model: type[_Model], faults: Faults) -> list[tuple[int, _Model]]:
     """Return the good entries of a file with their index; the bad ones go to `faults`."""
-    try:
-        document = orjson.loads(source.data)
-    except orjson.JSONDecodeError as error:
-        faults.add(source, None, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}")
+    document = source.document(faults)
+    if document is None:
         return []
     if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
         faults.add(source, None, 'expected `{"format_version": 1, "entries": [...]}`')

@@ -21,10 +21,6 @@ TYPES = {"symptom", "sign", "lab", "vital", "imaging", "history", "medication", 
 
 
 def test_graph_has_no_fault() -> None:
-    assert knowledge.graph_audit(bedside=False) == []
-
-
-def test_graph_agrees_with_drugs_and_labs() -> None:
     assert knowledge.graph_audit() == []
 
 
@@ -130,7 +126,7 @@ def faults_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             monkeypatch.setattr(module, "finding_profiles", lambda: findings)
             monkeypatch.setattr(module, "study_profiles", lambda: studies)
         monkeypatch.setattr(GRAPH_AUDIT, "relations", lambda: relations)
-        found: list[str] = GRAPH_AUDIT.graph_audit(bedside=False)
+        found: list[str] = GRAPH_AUDIT.graph_audit()
         return found
 
     yield look
@@ -165,7 +161,6 @@ _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"
         ("condition", _shown("cough", "rules_out", 5), "give 0"),
         ("condition", _shown("cough", "commonly_seen", 0), "give a percent"),
         ("condition", {"findings": _CONDITION["findings"] * 2}, "findings.cough: told twice"),
-        ("condition", {"effects": [{"lab": "nope", "mode": "add", "mild": ["0", "1"]}]}, "not in labs.json"),
         ("condition", {"effects": [{"lab": "wbc", "mode": "add", "mild": ["2", "1"]}]}, "2 lies above 1"),
         ("condition", {"effects": [{"lab": "wbc", "mode": "times", "mild": ["0", "1"]}]}, "a factor is above 0"),
         ("condition", {"effects": [{"lab": "wbc", "mode": "add", "mild": ["0", "1"]}]}, "what begins acutely passes"),
@@ -175,7 +170,7 @@ _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"
         ("condition", {"workup": {"cultures": [{"specimen": "blood"}]}}, "nothing to grow"),
         ("condition", {"workup": {"procedures": [{"procedure": "cough"}]}}, "no procedure"),
         ("condition", {"workup": {"consult": "cough"}}, "no service"),
-        ("condition", _line(any_of=["nope"]), "not in drugs.json"),
+        ("condition", _line(any_of=["nope"]), "no drug profile"),
         ("condition", _line(needs=["nope"]), "`nope`"),
         ("condition", _line(works=False), "none turns"),
         ("condition", {"episode_of": ["nope"]}, "episode_of"),
@@ -189,10 +184,10 @@ _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"
         ("finding", {"present": ["a  cough"]}, "blanks too many"),
         ("finding", {"present": ["a cough."]}, "without a full stop"),
         ("finding", {"lay": _NO_PLACE}, "`{who}` is no place"),
-        ("finding", {"type": "sign"}, "no part of the examination"),
+        ("finding", {"type": "sign"}, "exam: needed for signs"),
         ("finding", {"type": "sign", "exam": "chest"}, "normal: needed"),
         ("finding", {"type": "lab"}, "lab, side: needed"),
-        ("finding", {"type": "lab", "lab": "nope", "side": "high"}, "`nope` is not in labs.json"),
+        ("finding", {"type": "lab", "lab": "nope", "side": "high"}, "`nope` has no lab profile"),
         ("imaging", {"studies": []}, "studies, report, impression: needed"),
         ("imaging", {"studies": ["nope"]}, "`nope` has no study profile"),
         ("imaging", {"id": "prostate_mass"}, "of male patients only"),
@@ -231,20 +226,44 @@ def test_a_relation_told_twice_is_found(faults_of: Any) -> None:
     assert any("told 2 times" in fault for fault in faults_of(relations=(one, one)))
 
 
+_TOLD = '{"id": "cough", "type": "history", "system": "general", "present": ["x"], "assumption": true}'
+
+
+def _graph_file(name: str, *findings: str) -> Source:
+    entries = ",\n".join(findings)
+    text = f'{{"format_version": 1, "system": "skin", "findings": [\n{entries}\n]}}'
+    return Source(f"graph/{name}.json", text.encode())
+
+
 def test_what_two_files_tell_is_a_fault() -> None:
-    line = (
-        b'{"findings": [{"id": "cough", "type": "history", "system": "general", "present": ["x"], "assumption": true}]}'
-    )
     faults = Faults()
-    bedside.read_graph((Source("graph/a.json", line), Source("graph/b.json", line)), faults)
-    assert faults.found == ["graph/b.json: findings: `cough` stands in graph/a.json too; tell it once"]
+    bedside.read_graph((_graph_file("a", _TOLD), _graph_file("b", _TOLD)), faults)
+    assert faults.found == ["graph/b.json:2: findings: `cough` stands in graph/a.json too; tell it once"]
 
 
 def test_what_one_file_tells_twice_is_a_fault() -> None:
-    one = b'{"id": "cough", "type": "history", "system": "general", "present": ["x"], "assumption": true}'
     faults = Faults()
-    bedside.read_graph((Source("graph/a.json", b'{"findings": [' + one + b", " + one + b"]}"),), faults)
-    assert faults.found == ["graph/a.json: findings: `cough` stands in graph/a.json too; tell it once"]
+    bedside.read_graph((_graph_file("a", _TOLD, _TOLD),), faults)
+    assert faults.found == ["graph/a.json:3: findings: `cough` stands in graph/a.json too; tell it once"]
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b"{", "graph/x.json: line 1, column 2: not JSON: "),
+        (b"[]", "graph/x.json: file: "),
+        (b'{"format_version": 2, "system": "skin"}', "graph/x.json: format_version: "),
+        (b'{"format_version": 1, "system": "skin", "finding": []}', "graph/x.json: finding: "),
+        (
+            b'{"format_version": 1, "system": "skin",\n"studies": [\n{"id": "a"}\n],\n"findings": [\n{"id": "two"}\n]}',
+            "graph/x.json:6: findings.two.present: ",
+        ),
+    ],
+)
+def test_a_file_that_is_no_graph_is_a_fault(data: bytes, fault: str) -> None:
+    faults = Faults()
+    assert bedside.read_graph((Source("graph/x.json", data),), faults) == []
+    assert any(one.startswith(fault) for one in faults.found), faults.found
 
 
 def test_nobody_dies_of_a_mild_illness() -> None:
