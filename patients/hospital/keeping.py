@@ -12,7 +12,7 @@ from wardround.patients.times import DAY, Instant
 from .generation import rules
 from .life import Illness, Prescription
 from .making import HOUR, Making, at_clock, between
-from .medicating import is_once, is_slow
+from .medicating import is_drip, is_once, is_slow
 from .prescribing import choose
 from .situating import is_a, situation
 from .stays import Course
@@ -25,11 +25,6 @@ def line_of(course: Course, order: Prescription) -> Treatment | None:
     if order.indication not in course.acute:
         return None
     return next((line for line in course.profile(order.indication).treatments if line.id == order.line), None)
-
-
-def is_drip(order: Prescription) -> bool:
-    """Tell whether an order runs all the time."""
-    return order.frequency.casefold() in rules().continuous
 
 
 def only_in_icu(course: Course, order: Prescription) -> bool:

@@ -249,9 +249,9 @@ class Desk:
         """Write an order and let the drug act from then on."""
         making = self._making
         at = self.now(at)
-        if choice.frequency.casefold() in rules().continuous:
+        if is_drip(choice):
             choice = replace(choice, prn=False)
-        once = choice.frequency.casefold() in rules().once and (kind == "inpatient" or not choice.prn)
+        once = is_once(choice) and (kind == "inpatient" or not choice.prn)
         if once:
             stop = at + 10 * MINUTE
         order = Prescription(
@@ -380,9 +380,14 @@ def is_slow(making: Making, drug: str, at: Instant) -> bool:
     return False
 
 
-def is_once(order: Prescription) -> bool:
+def is_once(order: Prescription | Choice) -> bool:
     """Tell whether an order is for one dose."""
     return order.frequency.casefold() in rules().once
+
+
+def is_drip(order: Prescription | Choice) -> bool:
+    """Tell whether an order runs all the time."""
+    return order.frequency.casefold() in rules().continuous
 
 
 def _how(order: Prescription) -> tuple[str, str, bool]:

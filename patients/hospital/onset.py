@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from wardround.patients.times import DAY, Instant
 
-HOUR = DAY // 24
+HOUR: Instant = DAY // 24
 Unit: TypeAlias = Literal["hour", "day", "week", "month", "year"]
 _SIZES: tuple[tuple[Unit, int, int], ...] = (
     ("hour", HOUR, 24),

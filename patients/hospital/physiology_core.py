@@ -16,10 +16,11 @@ from typing import Literal
 from wardround.patients.knowledge.bedside import lab_profiles
 from wardround.patients.knowledge.bedside_models import LabProfile
 from wardround.patients.rng import Stream
-from wardround.patients.times import DAY, Instant
+from wardround.patients.times import Instant
+
+from .onset import HOUR
 
 MICRO = 1_000_000
-HOUR: Instant = DAY // 24
 CONTEXT = Context(prec=18, rounding=ROUND_HALF_EVEN)
 """Of every logarithm and power: correctly rounded, so the same everywhere."""
 _STEPS = 64

@@ -9,15 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .documents import Frozen, read_document
 from .life import Person
 from .physiology_blood import CLASSES, differential
 from .physiology_core import CONTEXT, MICRO, decimal, micro, raised
 
 Read = Callable[[str], int]
+
+
+class _Document(Frozen):
+    """The content of `data/physiology.json`."""
+
+    format_version: int
+    assumption: bool
+    note: str
+    oxygen_curve: tuple[tuple[int, int], ...]
+    """Saturation in percent and pO2 in mmHg, rising to 100 percent."""
+
+
+@cache
+def oxygen_curve() -> tuple[tuple[int, int], ...]:
+    """Return the dissociation curve of `data/physiology.json`."""
+    return _Document.model_validate_json(read_document("physiology.json")).oxygen_curve
 
 
 class Subject(NamedTuple):
@@ -112,18 +130,6 @@ def _rbc(subject: Subject, read: Read) -> int | None:
     return read("hematocrit") * 10 * MICRO // max(subject.latent("mcv"), MICRO)
 
 
-def _mcv(subject: Subject, read: Read) -> int | None:
-    return _over(read("hematocrit") * 10, read("rbc"))
-
-
-def _mch(subject: Subject, read: Read) -> int | None:
-    return _over(read("hemoglobin") * 10, read("rbc"))
-
-
-def _mchc(subject: Subject, read: Read) -> int | None:
-    return _over(read("hemoglobin") * 100, read("hematocrit"))
-
-
 def _rdw_sd(subject: Subject, read: Read) -> int | None:
     """Width at a fifth of the height: about 3.7 standard deviations."""
     return read("rdw") * read("mcv") // MICRO * 37 // 1000
@@ -174,16 +180,8 @@ def _ldl(subject: Subject, read: Read) -> int | None:
     return read("cholesterol_total") - read("hdl") - triglycerides // 5
 
 
-def _cholesterol_ratio(subject: Subject, read: Read) -> int | None:
-    return _over(read("cholesterol_total"), read("hdl"))
-
-
 def _total_protein(subject: Subject, read: Read) -> int | None:
     return read("albumin") + read("globulin")
-
-
-def _tsat(subject: Subject, read: Read) -> int | None:
-    return _over(read("iron") * 100, read("tibc"))
 
 
 def _transferrin(subject: Subject, read: Read) -> int | None:
@@ -203,41 +201,17 @@ def _bmi(subject: Subject, read: Read) -> int | None:
     return None if height <= 0 else read("weight") * 10_000 * MICRO // (height * height // MICRO)
 
 
-def _shock_index(subject: Subject, read: Read) -> int | None:
-    return _over(read("heart_rate"), read("systolic_bp"))
-
-
-def _saturation_gas(subject: Subject, read: Read) -> int | None:
-    return read("spo2")
-
-
-_OXYGEN = ((0, 5), (30, 18), (50, 27), (60, 31), (70, 37), (75, 40), (80, 45), (85, 50), (88, 55), (90, 59), (92, 64),
-           (94, 71), (95, 76), (96, 82), (97, 92), (98, 104), (99, 125), (100, 160))  # fmt: skip
-"""Saturation in percent, pO2 in mmHg: the dissociation curve at pH 7.40 and 37 °C."""
-
-
 def _po2(subject: Subject, read: Read) -> int | None:
     """The dissociation curve backwards; beyond 21 % of oxygen the top is open."""
     saturation = min(subject.latent("spo2"), 100 * MICRO)
-    for (low, low_po2), (high, high_po2) in pairwise(_OXYGEN):
-        if saturation <= high * MICRO:
-            inside = (saturation - low * MICRO) * (high_po2 - low_po2) // (high - low)
-            value = low_po2 * MICRO + inside
-            break
-    else:  # pragma: no cover - the table ends at 100
-        value = 160 * MICRO
+    (low, low_po2), (high, high_po2) = next(
+        part for part in pairwise(oxygen_curve()) if saturation <= part[1][0] * MICRO
+    )
+    value = low_po2 * MICRO + (saturation - low * MICRO) * (high_po2 - low_po2) // (high - low)
     rich = read("fio2") - 21 * MICRO
     if rich > 0 and saturation > 95 * MICRO:
         value += rich * 2 * (saturation - 95 * MICRO) // (5 * MICRO)
     return value
-
-
-def _pf_ratio(subject: Subject, read: Read) -> int | None:
-    return _over(read("po2") * 100, read("fio2"))
-
-
-def _fev1_fvc(subject: Subject, read: Read) -> int | None:
-    return _over(read("fev1") * 100, read("fvc"))
 
 
 def _gcs_eye(subject: Subject, read: Read) -> int | None:
@@ -285,14 +259,6 @@ def _urine_albumin(subject: Subject, read: Read) -> int | None:
     return subject.latent("uacr") * read("urine_creatinine") // (1000 * MICRO)
 
 
-def _uacr(subject: Subject, read: Read) -> int | None:
-    return _over(read("urine_albumin") * 1000, read("urine_creatinine"))
-
-
-def _fasting_glucose(subject: Subject, read: Read) -> int | None:
-    return read("glucose")
-
-
 def _nitrite(subject: Subject, read: Read) -> int | None:
     return min(subject.latent("urine_nitrite"), read("urine_bacteria"))
 
@@ -303,6 +269,16 @@ def _share(lab: str) -> Callable[[Subject, Read], int | None]:
         return differential(subject.latent, subject.calm, subject.own, counted)[lab]
 
     return compute
+
+
+def _same(lab: str) -> Formula:
+    """The value of another lab under a name of its own."""
+    return Formula(lambda _, read: read(lab), (lab,))
+
+
+def _ratio(top: str, bottom: str, times: int = 1) -> Formula:
+    """One value over another; not reported where the lower one is nothing."""
+    return Formula(lambda _, read: _over(read(top) * times, read(bottom)), (top, bottom))
 
 
 def _white(lab: str) -> Formula:
@@ -321,9 +297,9 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "corrected_calcium": Formula(_corrected_calcium, ("calcium", "albumin")),
         "hematocrit": Formula(_hematocrit, ("hemoglobin",)),
         "rbc": Formula(_rbc, ("hematocrit",)),
-        "mcv": Formula(_mcv, ("hematocrit", "rbc")),
-        "mch": Formula(_mch, ("hemoglobin", "rbc")),
-        "mchc": Formula(_mchc, ("hemoglobin", "hematocrit")),
+        "mcv": _ratio("hematocrit", "rbc", 10),
+        "mch": _ratio("hemoglobin", "rbc", 10),
+        "mchc": _ratio("hemoglobin", "hematocrit", 100),
         "rdw_sd": Formula(_rdw_sd, ("rdw", "mcv")),
         "pt": Formula(_pt, ()),
         "inr": Formula(_inr, ("pt",)),
@@ -332,18 +308,18 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "bilirubin_indirect": Formula(_bilirubin_indirect, ("bilirubin_total", "bilirubin_direct")),
         "cholesterol": Formula(_cholesterol, ("hdl", "triglycerides")),
         "ldl": Formula(_ldl, ("cholesterol_total", "hdl", "triglycerides")),
-        "cholesterol_ratio": Formula(_cholesterol_ratio, ("cholesterol_total", "hdl")),
+        "cholesterol_ratio": _ratio("cholesterol_total", "hdl"),
         "total_protein": Formula(_total_protein, ("albumin", "globulin")),
-        "tsat": Formula(_tsat, ("iron", "tibc")),
+        "tsat": _ratio("iron", "tibc", 100),
         "transferrin": Formula(_transferrin, ("tibc",)),
         "average_glucose": Formula(_average_glucose, ("hba1c",)),
         "map": Formula(_map, ("systolic_bp", "diastolic_bp")),
         "bmi": Formula(_bmi, ("weight", "height")),
-        "shock_index": Formula(_shock_index, ("heart_rate", "systolic_bp")),
-        "saturation_gas": Formula(_saturation_gas, ("spo2",)),
+        "shock_index": _ratio("heart_rate", "systolic_bp"),
+        "saturation_gas": _same("spo2"),
         "po2": Formula(_po2, ("spo2", "fio2")),
-        "pf_ratio": Formula(_pf_ratio, ("po2", "fio2")),
-        "fev1_fvc": Formula(_fev1_fvc, ("fev1", "fvc")),
+        "pf_ratio": _ratio("po2", "fio2", 100),
+        "fev1_fvc": _ratio("fev1", "fvc", 100),
         "gcs_eye": Formula(_gcs_eye, ("gcs",)),
         "gcs_verbal": Formula(_gcs_verbal, ("gcs", "gcs_eye", "gcs_motor")),
         "gcs_motor": Formula(_gcs_motor, ("gcs", "gcs_eye")),
@@ -352,8 +328,8 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "etco2": Formula(_etco2, ("pco2",)),
         "fev1": Formula(_fev1, ("fvc",)),
         "urine_albumin": Formula(_urine_albumin, ("urine_creatinine",)),
-        "uacr": Formula(_uacr, ("urine_albumin", "urine_creatinine")),
-        "fasting_glucose": Formula(_fasting_glucose, ("glucose",)),
+        "uacr": _ratio("urine_albumin", "urine_creatinine", 1000),
+        "fasting_glucose": _same("glucose"),
         "nitrite": Formula(_nitrite, ("urine_bacteria",)),
         **{f"share:{lab}": Formula(_share(lab), ("wbc",)) for lab in CLASSES},
         "anc": _white("neutrophils_pct"),

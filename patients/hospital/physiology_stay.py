@@ -4,42 +4,50 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
-
-import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import LabEffect
 from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
+from .documents import Frozen, read_document
 from .life import Illness
-from .physiology_core import CONTEXT, HOUR, Shift
+from .onset import HOUR
+from .physiology_core import CONTEXT, Shift
 
-_BEFORE_H = 72
-_BORNE = ((18, Decimal("0.25")), (40, Decimal("0.6")))
-"""Below an age, the share of the effect that shows."""
 _USUAL = MappingProxyType({"times": Decimal(1), "add": Decimal(0)})
-_RECOVERS_H = 96
-"""Recovery begins so long after arrival, unless the illness turns before."""
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Borne(Frozen):
+    below_age: int
+    share: Decimal
+
+
+class _Document(Frozen):
+    """The content of `data/stay_effects.json`."""
+
     format_version: int
     assumption: bool
     note: str
     entries: tuple[LabEffect, ...]
+    before_hours: int
+    """The shifts begin so long before arrival."""
+    recovers_hours: int
+    """Recovery begins so long after arrival, unless the illness turns before."""
+    borne: tuple[_Borne, ...]
+    """Below an age, the share of the effect that shows; the lowest age first."""
+    spared: tuple[str, ...]
+    """Systems whose illnesses spare the body."""
+    bound: dict[str, tuple[str, ...]]
+    """Lab → those that go with it."""
     bed: tuple[LabEffect, ...]
     """What the stay itself does (blood draws, fluids): it grows over the days, whatever becomes of the illness."""
 
 
 @cache
 def _document() -> _Document:
-    data = resources.files("wardround.patients.hospital").joinpath("data", "stay_effects.json").read_bytes()
-    return TypeAdapter(_Document).validate_python(orjson.loads(data))
+    return _Document.model_validate_json(read_document("stay_effects.json"))
 
 
 def stay_effects() -> tuple[LabEffect, ...]:
@@ -53,17 +61,18 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream, be
     Args:
         illness: The principal one: the cause, whose turn begins recovery. One of the mind spares the body.
         age: In years; the young bear it better.
-        arrival: At the hospital; the shifts begin three days before.
+        arrival: At the hospital; the shifts begin some days before.
         stream: Named by the stay.
         bed: Id of the stay: the cause of what lying in hospital does; "" leaves it to the illness.
     """
-    begin = arrival - _BEFORE_H * HOUR
+    document = _document()
+    begin = arrival - document.before_hours * HOUR
     profile = condition_profiles().get(illness.condition)
-    if profile is not None and profile.system == "psychiatric":
+    if profile is not None and profile.system in document.spared:
         return ()
-    bears = next((part for below, part in _BORNE if age < below), Decimal(1))
+    bears = next((one.share for one in document.borne if age < one.below_age), Decimal(1))
     found = []
-    for effect in (*stay_effects(), *_document().bed):
+    for effect in (*document.entries, *document.bed):
         lot = stream.below(1001)
         if stream.below(100) >= effect.percent:
             continue
@@ -74,12 +83,12 @@ def stay_shifts(illness: Illness, age: int, arrival: Instant, stream: Stream, be
         found.append(
             Shift(
                 lab=effect.lab,
-                cause=bed if bed and effect in _document().bed else illness.id,
+                cause=bed if bed and effect in document.bed else illness.id,
                 mode=effect.mode,
                 size=_borne(effect.mode, CONTEXT.add(low, way), bears),
                 begin=begin,
                 peak=begin + effect.rise_hours * HOUR,
-                turn=max(arrival + _RECOVERS_H * HOUR, begin + effect.rise_hours * HOUR),
+                turn=max(arrival + document.recovers_hours * HOUR, begin + effect.rise_hours * HOUR),
                 half_life_h=effect.half_life_hours,
                 stays=CONTEXT.divide(Decimal(effect.stays), Decimal(100)),
             )
@@ -93,7 +102,7 @@ def _opposed(illness: Illness, effect: LabEffect) -> bool:
     if profile is None:
         return False
     lowers = _middle(effect, illness) < _USUAL[effect.mode]
-    reached = {effect.lab} | ({"calcium"} if effect.lab == "albumin" else set())
+    reached = {effect.lab, *_document().bound.get(effect.lab, ())}
     return any(
         one.lab in reached and (_middle(one, illness) < _USUAL[one.mode]) != lowers
         for one in profile.effects
@@ -107,5 +116,5 @@ def _middle(effect: LabEffect, illness: Illness) -> Decimal:
 
 
 def _borne(mode: str, size: Decimal, part: Decimal) -> Decimal:
-    usual = Decimal(1 if mode == "times" else 0)
+    usual = _USUAL[mode]
     return CONTEXT.add(usual, CONTEXT.multiply(CONTEXT.subtract(size, usual), part))

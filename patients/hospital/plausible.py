@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from functools import cache
-from importlib import resources
 
-import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import Field
 
 from wardround.patients.knowledge.graph_models import Severity
 from wardround.patients.times import Instant
 
+from .documents import Frozen, read_document
 from .making import HOUR, Making
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Beyond(_Frozen):
+class Beyond(Frozen):
     """A measurement from or below which nobody denies a finding."""
 
     finding: str
     lab: str
-    from_: Decimal | None = None
+    from_: Decimal | None = Field(default=None, alias="from")
     below: Decimal | None = None
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=lambda name: name.rstrip("_"))
 
-
-class Lasting(_Frozen):
+class Lasting(Frozen):
     """Words of timing that want something to last so long, or not longer."""
 
     words: tuple[str, ...]
@@ -39,15 +32,14 @@ class Lasting(_Frozen):
     most_hours: int | None = None
 
 
-class ScoreWord(_Frozen):
+class ScoreWord(Frozen):
     """The word for a pain score."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=lambda name: name.rstrip("_"))
-    from_: int
+    from_: int = Field(alias="from")
     severity: Severity
 
 
-class Plausible(_Frozen):
+class Plausible(Frozen):
     """The content of `data/plausible.json`."""
 
     format_version: int
@@ -69,8 +61,7 @@ class Plausible(_Frozen):
 @cache
 def plausible() -> Plausible:
     """Return the rules of `data/plausible.json`."""
-    data = resources.files("wardround.patients.hospital").joinpath("data", "plausible.json").read_bytes()
-    return TypeAdapter(Plausible).validate_python(orjson.loads(data))
+    return Plausible.model_validate_json(read_document("plausible.json"))
 
 
 def deniable(making: Making, finding: str, present: Collection[str], at: Instant, *, severe: bool) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Literal
 
 import orjson
@@ -15,13 +14,13 @@ from wardround.patients.knowledge import (
     DrugProfile,
     Interaction,
     Names,
-    conditions,
     drug_classes,
     drug_profiles,
     drugs,
-    findings,
+    lexicon,
 )
 
+from .documents import read_document
 from .prescribing_situation import Situation
 
 ProblemKind = Literal[
@@ -163,12 +162,12 @@ def _duplicates(profile: DrugProfile, others: Iterable[str]) -> list[Problem]:
 
 
 @cache
-def _groups(drug: str) -> frozenset[int]:
+def _groups(drug: str) -> frozenset[str]:
     """Return the groups of drugs, of which one at a time is given, that a drug is of."""
     mine, parts = kinds(drug), _parts(drug)
     return frozenset(
-        place
-        for place, group in enumerate(_data()["one_at_a_time"])
+        group["id"]
+        for group in _data()["one_at_a_time"]
         if not mine.isdisjoint(group["any_of"]) and parts.isdisjoint(group.get("but", ()))
     )
 
@@ -189,36 +188,16 @@ def _kinds(drug: str) -> tuple[frozenset[str], frozenset[str]]:
     allergens: set[str] = set()
     for part in _parts(drug):
         concept = drugs().get(part)
-        classes = _classes(concept.classes if concept else ())
+        classes = _widened(frozenset(concept.classes if concept else ()))
         acts |= {part} | (classes - set(_data()["does_not_act_as"].get(part, ())))
         allergens |= {part} | classes
     return frozenset(acts), frozenset(allergens)
 
 
-def _classes(ids: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    open_ids = list(ids)
-    while open_ids:
-        one = open_ids.pop()
-        if one not in found:
-            found.add(one)
-            group = drug_classes().get(one)
-            open_ids.extend(group.broader if group else ())
-    return found
-
-
 @lru_cache(maxsize=1 << 10)
 def _widened(ids: frozenset[str]) -> frozenset[str]:
-    """Return conditions and findings with everything they are a case of."""
-    found: set[str] = set()
-    open_ids = list(ids)
-    while open_ids:
-        one = open_ids.pop()
-        if one not in found:
-            found.add(one)
-            concept = conditions().get(one) or findings().get(one)
-            open_ids.extend(concept.broader if concept else ())
-    return frozenset(found)
+    """Return concepts with everything they are a case of."""
+    return ids.union(*(lexicon().wider(one) for one in ids))
 
 
 def _name(concept_id: str) -> Names:
@@ -234,7 +213,5 @@ def _within(name: str) -> str:
 @cache
 def _data() -> dict[str, Any]:
     """Return `data/prescribing.json`: which drugs are given one at a time, and our own explanations."""
-    data: dict[str, Any] = orjson.loads(
-        resources.files("wardround.patients.hospital").joinpath("data", "prescribing.json").read_bytes()
-    )
+    data: dict[str, Any] = orjson.loads(read_document("prescribing.json"))
     return data

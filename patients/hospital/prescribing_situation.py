@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from wardround.patients.knowledge.graph_models import Phase
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -28,4 +30,4 @@ class Situation:
     """Drugs that are given now, without the one in question."""
     labs: Mapping[str, Decimal] = field(default_factory=dict)
     """Latest value by lab id, in the lab's unit."""
-    phase: Literal["home", "ed", "inpatient", "icu", "discharge"] = "inpatient"
+    phase: Phase = "inpatient"

@@ -11,13 +11,14 @@ from wardround.patients.knowledge.bedside import condition_profiles, finding_pro
 from wardround.patients.knowledge.graph_models import Edge, FindingEdge, FindingProfile, Phrases, Relevance, Severity
 from wardround.patients.times import DAY, Instant
 
-from .generation import Words, rules
+from .documents import Words
+from .generation import rules
 from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
 from .making import MINUTE, Making, between, wider
 from .onset import elapsed
 from .plausible import bearable, deniable, lasts, word_of
-from .workup import numbers, side_of
+from .workup import numbers, possible, side_of
 
 Role = Literal["principal", "acute", "background"]
 _SHOWN = frozenset({"symptom", "sign", "history", "medication"})
@@ -74,9 +75,7 @@ class Showing:
                 self._absent.setdefault(edge.finding, _Found(finding, illness, edge.relevance))
 
     def _possible(self, finding: FindingProfile) -> bool:
-        person = self._making.person
-        age = self._making.age(self._at)
-        return finding.sex in (None, person.sex) and finding.from_age <= age < finding.below_age
+        return possible(self._making, finding, self._at)
 
     def _there(self, illness: Illness, role: Role, edge: FindingEdge, finding: FindingProfile) -> bool:
         if finding.trait is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
+from types import MappingProxyType
 from typing import Literal
 
+from wardround.patients.knowledge import compute, score_of
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
@@ -15,6 +17,8 @@ from .prescribing import Situation
 
 _RECENT = 400 * DAY
 """Results older than this do not count in decisions."""
+_CLASSES: Mapping[str, Literal["A", "B", "C"]] = MappingProxyType({"a": "A", "b": "B", "c": "C"})
+"""Bands of the Child-Pugh score."""
 
 
 def is_a(drug: str, kinds: Iterable[str]) -> bool:
@@ -71,24 +75,16 @@ def clearance(age: int, sex: str, weight: Decimal, creatinine: Decimal | None) -
     return value.quantize(Decimal(1), ROUND_HALF_UP)
 
 
-def child_pugh(conditions: frozenset[str], labs: dict[str, Decimal]) -> Literal["A", "B", "C"] | None:
+def child_pugh(conditions: frozenset[str], labs: Mapping[str, Decimal]) -> Literal["A", "B", "C"] | None:
     """Return the class of a sick liver from what is known of it; None where the liver is not known to be sick."""
     rule = rules()
-    if not any(one in conditions for one in rule.liver):
+    if conditions.isdisjoint(rule.liver):
         return None
-    points = 0
-    for lab, low, high, rising in (
-        ("bilirubin_total", "2", "3", True),
-        ("albumin", "2.8", "3.5", False),
-        ("inr", "1.7", "2.3", True),
-    ):
-        value = labs.get(lab)
-        if value is None:
-            points += 1
-        elif rising:
-            points += 1 if value < Decimal(low) else 2 if value <= Decimal(high) else 3
-        else:
-            points += 1 if value > Decimal(high) else 2 if value >= Decimal(low) else 3
-    points += 3 if any(one in conditions for one in rule.ascites) else 1
-    points += 2 if any(one in conditions for one in rule.encephalopathy) else 1
-    return "A" if points <= 6 else "B" if points <= 9 else "C"
+    inputs: dict[str, Decimal | str] = {
+        "ascites": "none" if conditions.isdisjoint(rule.ascites) else "moderate",
+        "encephalopathy": "none" if conditions.isdisjoint(rule.encephalopathy) else "grade_1_2",
+    }
+    for one in score_of("child_pugh").inputs:
+        if one.lab is not None and one.lab in labs:
+            inputs[one.id] = labs[one.lab]
+    return _CLASSES[compute("child_pugh", inputs).interpretation[0].band]

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from types import MappingProxyType
-
-import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from wardround.patients.knowledge.bedside import panels
 
+from .documents import Frozen, read_document
 
-class Specimen(BaseModel):
+
+class Specimen(Frozen):
     """What one procedure yields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     procedure: str
     panels: tuple[str, ...]
     cultures: tuple[str, ...]
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Document(Frozen):
     format_version: int
     assumption: bool
     note: str
@@ -33,8 +29,7 @@ class _Document(BaseModel):
 @cache
 def specimens() -> Mapping[str, Specimen]:
     """Return the specimens of `data/specimens.json` by procedure."""
-    data = resources.files("wardround.patients.hospital").joinpath("data", "specimens.json").read_bytes()
-    found = TypeAdapter(_Document).validate_python(orjson.loads(data)).entries
+    found = _Document.model_validate_json(read_document("specimens.json")).entries
     return MappingProxyType({one.procedure: one for one in found})
 
 

@@ -7,6 +7,7 @@ from wardround.patients.times import DAY, Instant
 from .course import draw_labs
 from .generation import rules
 from .making import HOUR, MINUTE, between
+from .medicating import is_drip
 from .situating import is_a
 from .stays import Course
 
@@ -20,7 +21,7 @@ def watch(course: Course, at: Instant) -> None:
             for one in making.active(at)
             if is_a(one.drug, rule.drugs)
             and rule.route in (None, one.route)
-            and rule.continuous in (None, one.frequency.casefold() in rules().continuous)
+            and rule.continuous in (None, is_drip(one))
         ]
         if not running:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Literal
 
 from wardround.patients.knowledge import conditions, findings, lexicon
@@ -15,12 +15,13 @@ from wardround.patients.knowledge.bedside import (
     panels,
     study_profiles,
 )
-from wardround.patients.knowledge.graph_models import CultureOrder, Edge, Relevance, StudyOrder
+from wardround.patients.knowledge.graph_models import CultureOrder, Edge, FindingProfile, Relevance, StudyOrder
 from wardround.patients.times import Instant
 
 from .generation import rules
 from .life import Culture, CultureStage, Illness, Result, Sign, Study, Treated
 from .making import HOUR, MINUTE, Making, Reading, between, weighted
+from .physiology_text import quantity
 from .specimens import of_procedures, specimens
 
 _NITRITE = "urine_nitrite"
@@ -78,17 +79,11 @@ def _result(making: Making, lab: str, text: str, at: Instant, encounter: str | N
 
 def numbers(lab: str, text: str) -> list[tuple[str, Decimal]]:
     """Return the numbers of a result by lab: a blood pressure has two; none for words."""
-    pair: tuple[tuple[str, str], ...] = ((lab, text.lstrip("<>")),)
+    pair: tuple[tuple[str, str], ...] = ((lab, text),)
     if "/" in text:
         high, _, low = text.partition("/")
         pair = (("systolic_bp", high), ("diastolic_bp", low))
-    found = []
-    for name, digits in pair:
-        try:
-            found.append((name, Decimal(digits)))
-        except InvalidOperation:
-            continue
-    return found
+    return [(name, value) for name, digits in pair if (value := quantity(digits)) is not None]
 
 
 def study(
@@ -114,6 +109,11 @@ def study(
     return found
 
 
+def possible(making: Making, finding: FindingProfile, at: Instant) -> bool:
+    """Tell whether somebody of the patient's sex and age can have a finding."""
+    return finding.sex in (None, making.person.sex) and finding.from_age <= making.age(at) < finding.below_age
+
+
 def _shown(
     making: Making, study_id: str, illness: Illness, at: Instant, known_at: Instant, encounter: str, identity: str
 ) -> list[Sign]:
@@ -129,10 +129,7 @@ def _shown(
             if edge.edge == "rules_out":
                 barred.add(edge.finding)
                 continue
-            if (
-                profile.sex not in (None, making.person.sex)
-                or not profile.from_age <= making.age(at) < profile.below_age
-            ):
+            if not possible(making, profile, at):
                 continue
             percent = edge.by_severity.get(one.severity, edge.percent)
             if making.chance(percent, "shown", one.id, edge.finding):
