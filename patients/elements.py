@@ -44,7 +44,7 @@ def tail(reference: Any) -> str | None:
     return text.rpartition("/")[2] if isinstance(text, str) else None
 
 
-def age_at(birth_date: str, anchor: Instant) -> int | None:
+def age_at(birth_date: str, anchor: Instant) -> int:
     """Return whole years at `anchor`; from a year alone, the difference of years."""
     year, *rest = (int(part) for part in instant_text(anchor)[:10].split("-"))
     parts = [int(part) for part in birth_date[:10].split("-")]

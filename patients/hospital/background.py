@@ -6,7 +6,7 @@ from wardround.patients.knowledge import conditions
 from wardround.patients.times import DAY, Instant, format_instant, parse_instant
 
 from .generation import rules
-from .generation_rules import FamilyRule, PastProcedure, VaccineRule
+from .generation_rules import FamilyRule, PastProcedure, Relation, VaccineRule
 from .life import Allergy, Pair, Relative, Treated, Vaccine
 from .making import HOUR, YEAR, Making, between, weighted
 
@@ -45,28 +45,23 @@ def _allergies(making: Making, first: Instant) -> None:
 
 def _relatives(making: Making, first: Instant) -> None:
     stream = making.stream("relatives")
-    age = making.age(first)
-    known = conditions()
-    pool = [one for one in rules().family if one.condition in known]
-    for relation in ("mother", "father", "brother", "sister"):
-        if relation in ("brother", "sister") and not stream.chance(1, 3):
+    for kin in rules().relations:
+        if kin.one_in > 1 and not stream.chance(1, kin.one_in):
             continue
-        sex = "female" if relation in ("mother", "sister") else "male"
-        older = between(stream, 22, 36) if relation in ("mother", "father") else between(stream, -6, 8)
-        relative_age = age + older
-        for _ in range(between(stream, 0, 2) if relation in ("mother", "father") else between(stream, 0, 1)):
-            fitting = [(one, one.weight) for one in pool if _can_have(one, sex, relative_age, relation, making)]
+        age = making.age(first) + between(stream, *kin.older)
+        for _ in range(between(stream, 0, kin.most)):
+            fitting = [(one, one.weight) for one in rules().family if _can_have(one, kin, age, making)]
             if not fitting:
                 break
             rule = weighted(stream, fitting)
-            onset = between(stream, rule.ages[0], min(rule.ages[1], relative_age))
-            deceased = relative_age > 96 or (relative_age > 62 and stream.below(100) < (relative_age - 55) * 2)
-            deceased = _same_fate(making, relation, deceased)
-            name = known[rule.condition].name
+            onset = between(stream, rule.ages[0], min(rule.ages[1], age))
+            deceased = age > 96 or (age > 62 and stream.below(100) < (age - 55) * 2)
+            deceased = _same_fate(making, kin.relation, deceased)
+            name = conditions()[rule.condition].name
             making.relatives.append(
                 Relative(
                     making.new("fm"),
-                    relation,
+                    kin.relation,
                     rule.condition,
                     Pair(name.en, name.zh or name.en),
                     onset,
@@ -76,10 +71,10 @@ def _relatives(making: Making, first: Instant) -> None:
             )
 
 
-def _can_have(rule: FamilyRule, sex: str, age: int, relation: str, making: Making) -> bool:
-    if rule.sex not in (None, sex) or age <= rule.ages[0]:
+def _can_have(rule: FamilyRule, kin: Relation, age: int, making: Making) -> bool:
+    if rule.sex not in (None, kin.sex) or age <= rule.ages[0]:
         return False
-    return all((one.relation, one.condition) != (relation, rule.condition) for one in making.relatives)
+    return all((one.relation, one.condition) != (kin.relation, rule.condition) for one in making.relatives)
 
 
 def _same_fate(making: Making, relation: str, deceased: bool) -> bool:

@@ -21,6 +21,7 @@ from .generation_rules import (
     PastProcedure,
     Ready,
     ReasonRule,
+    Relation,
     Replacement,
     Shows,
     Slow,
@@ -58,6 +59,7 @@ class Rules(Frozen):
     allergy_percent: int
     vaccines: tuple[VaccineRule, ...]
     past_procedures: tuple[PastProcedure, ...]
+    relations: tuple[Relation, ...]
     family: tuple[FamilyRule, ...]
     reasons: dict[str, Words]
     """Why orders end or change."""

@@ -60,6 +60,8 @@ class People(Frozen):
     """Mean and standard deviation of adults, cm."""
     bmi: dict[Band, tuple[Decimal, Decimal]]
     bmi_bounds: tuple[Decimal, Decimal]
+    """Of adults."""
+    child_bmi_bounds: tuple[Decimal, Decimal]
     works: tuple[Work, ...]
     retired_from: int
     retired: Words
@@ -71,6 +73,14 @@ class People(Frozen):
     living: dict[str, dict[Literal["alone", "spouse", "family", "facility"], int]]
     """By marital status, of adults."""
     facility_from: int
+    facility_one_in: int
+    """From that age, of so many one lives in a facility."""
+    language: str
+    tenths_of_packs_a_day: tuple[int, int]
+    most_pack_years: int
+    former_smoker_from: int
+    drinks_from: int
+    drinks_per_week: dict[Literal["none", "social", "heavy"], tuple[int, int]]
 
 
 @cache

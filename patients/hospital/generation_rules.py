@@ -60,6 +60,19 @@ class PastProcedure(Frozen):
     needs: tuple[str, ...] = ()
 
 
+class Relation(Frozen):
+    """A relative of whom the history tells."""
+
+    relation: Literal["mother", "father", "brother", "sister"]
+    sex: Literal["male", "female"]
+    older: tuple[int, int]
+    """Years, than the patient; below nought: younger."""
+    most: int
+    """Diseases that are told of at most."""
+    one_in: int = 1
+    """Of so many patients one has, or tells of, such a relative."""
+
+
 class FamilyRule(Frozen):
     """A disease of relatives."""
 

@@ -10,9 +10,10 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from typing import TypeVar
 
+from wardround.patients import elements
 from wardround.patients.knowledge import lexicon
 from wardround.patients.rng import Stream
-from wardround.patients.times import DAY, SECOND, Instant, parse_instant
+from wardround.patients.times import DAY, SECOND, Instant
 
 from .life import (
     Adherence,
@@ -200,20 +201,11 @@ def latest(readings: Sequence[Reading], at: Instant, back: Instant) -> Decimal |
 
 
 def age_at(birth_date: str, at: Instant) -> int:
-    """Return completed years of life at an instant."""
-    years = max(0, (at - _born(birth_date)) // YEAR)
-    if _birthday(birth_date, years + 1) <= at:
-        return years + 1
-    return years if _birthday(birth_date, years) <= at else max(0, years - 1)
+    """Return completed years of life at an instant; asked for every condition that may come, so kept by day."""
+    return _age_on(birth_date, at - at % DAY)
 
 
-_born = lru_cache(maxsize=1 << 10)(parse_instant)
-
-
-@lru_cache(maxsize=1 << 12)
-def _birthday(birth_date: str, years: int) -> Instant:
-    """Return the birthday on which somebody becomes so many years old; of a leap day the day after it."""
-    return parse_instant(f"{int(birth_date[:4]) + years:04d}{birth_date[4:]}".replace("-02-29", "-03-01"))
+_age_on = lru_cache(maxsize=1 << 12)(elements.age_at)
 
 
 @cache

@@ -46,7 +46,7 @@ def make_person(making: Making) -> tuple[AgeBand, Instant]:
         birth_date=birth_date,
         name=f"{names.choice(given)} {names.choice(culture.family)}",
         race=culture.race,
-        language="English",
+        language=data.language,
         marital=marital,
         height_cm=height,
         weight_kg=weight,
@@ -70,9 +70,8 @@ def _build(making: Making, data: People, sex: Sex, age: int) -> tuple[int, Decim
         sd = max(2, mean * 4 // 100)
     height = int(normal(stream, Decimal(mean), Decimal(sd)).to_integral_value(ROUND_HALF_UP))
     middle, spread = data.bmi[band_of(age)]
-    low, high = data.bmi_bounds
-    least = low if age >= 18 else Decimal(14)
-    bmi = min(max(normal(stream, middle, spread), least), high if age >= 18 else Decimal(24))
+    low, high = data.bmi_bounds if age >= 18 else data.child_bmi_bounds
+    bmi = min(max(normal(stream, middle, spread), low), high)
     weight = bmi * height * height / 10000
     return height, weight.quantize(Decimal("0.1"), ROUND_HALF_UP)
 
@@ -85,7 +84,7 @@ def _living(making: Making, data: People, marital: str, age: int) -> Literal["al
     stream = making.stream("living")
     if age < 18:
         return "family"
-    if age >= data.facility_from and stream.chance(1, 12):
+    if age >= data.facility_from and stream.chance(1, data.facility_one_in):
         return "facility"
     return weighted(stream, list(data.living[marital].items()))
 
@@ -100,14 +99,14 @@ def _habits(
     pack_years = 0
     if smoking != "never":
         most = max(1, age - 18) if smoking == "current" else max(1, (age - 18) * 2 // 3)
-        pack_years = max(1, min(60, most * between(stream, 3, 14) // 10))
-    if smoking == "former" and age < 25:
+        pack_years = max(1, min(data.most_pack_years, most * between(stream, *data.tenths_of_packs_a_day) // 10))
+    if smoking == "former" and age < data.former_smoker_from:
         smoking, pack_years = "never", 0
     alcohol = weighted(stream, list(data.alcohol[sex].items()))
-    if age < 21 and alcohol != "none":
+    if age < data.drinks_from:
         alcohol = "none"
-    drinks = {"none": 0, "social": between(stream, 1, 6), "heavy": between(stream, 18, 50)}[alcohol]
-    return smoking, pack_years, alcohol, drinks
+    drinks = {kind: between(stream, *bounds) for kind, bounds in data.drinks_per_week.items()}
+    return smoking, pack_years, alcohol, drinks[alcohol]
 
 
 def _work(making: Making, data: People, age: int) -> Pair:
