@@ -67,12 +67,16 @@ def _truth(truth: Sequence[tuple[str, Sequence[str]]]) -> Iterable[str]:
 
 def _event(event: Event) -> str:
     data = event.as_dict()
-    time = "" if data["time"] is None else data["time"][:16].replace("T", " ")
-    known = "" if data["known"] is None else data["known"][:16].replace("T", " ")
+    time, known = _minute(data["time"]), _minute(data["known"])
     return (
         f"<tr><td>{time}</td><td>{_text(event.type)}</td><td>{_text(event.text)}</td>"
         f'<td class="dim">{known if known != time else ""}</td></tr>'
     )
+
+
+def _minute(time: str | None) -> str:
+    """Write an instant's text for people: "2150-06-01 09:00"."""
+    return "" if time is None else time[:16].replace("T", " ")
 
 
 # ---- plots ----
@@ -87,9 +91,7 @@ def _plot(series: Series) -> str:
         line = " ".join(f"{places[at]},{heights[at]}" for at in run)
         body.append(f'<polyline class="line" points="{line}"/>')
     for point, x, y in zip(series.points, places, heights, strict=True):
-        told = (
-            f"{format_instant(point.time)[:16].replace('T', ' ')}: {point.text} {series.unit or ''} {point.flag or ''}"
-        )
+        told = f"{_minute(format_instant(point.time))}: {point.text} {series.unit or ''} {point.flag or ''}"
         kind = "out" if beyond(point.value, series) else "in"
         body.append(f'<circle class="{kind}" cx="{x}" cy="{y}" r="3"><title>{_text(told)}</title></circle>')
     bars = _bars(series, places)

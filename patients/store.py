@@ -145,14 +145,22 @@ class ChartStore:
         Raises:
             DataError: One is damaged.
         """
-        found = {}
-        if self._has("visits"):
-            rows = self._query("SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place", patient_id)
-            bodies = {encounter: (body, digest) for encounter, digest, body in rows}
-            read: dict[str, Interview] = {}
-            for encounter in list(bodies)[-1:] if last else bodies:
-                found[encounter] = self._told(patient_id, encounter, bodies, read)
-        return found
+        bodies = {encounter: (body, digest) for encounter, digest, body in self._visits(patient_id)}
+        read: dict[str, Interview] = {}
+        wanted = list(bodies)[-1:] if last else bodies
+        return {encounter: self._told(patient_id, encounter, bodies, read) for encounter in wanted}
+
+    def _visits(self, patient_id: str) -> list[tuple[str, str, bytes]]:
+        """Return encounter, digest and body of the interviews of a patient's encounters, in their order."""
+        if not self._has("visits"):
+            return []
+        rows = self._query("SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place", patient_id)
+        return [tuple(row) for row in rows]
+
+    def interview_count(self) -> int:
+        """Return how many interviews the store holds: of patients, and of encounters."""
+        tables = [table for table in ("interviews", "visits") if self._has(table)]
+        return sum(self._query(f"SELECT COUNT(*) FROM {table}")[0][0] for table in tables)  # noqa: S608
 
     def _told(
         self, patient_id: str, encounter: str, bodies: Mapping[str, tuple[bytes, str]], read: dict[str, Interview]
@@ -176,10 +184,15 @@ class ChartStore:
         """
         from wardround.patients.hospital.truth import Truth  # not needed to open an imported store
 
-        if self._has("truths"):
-            for digest, body in self._query("SELECT hash, body FROM truths WHERE patient = ?", patient_id):
-                return Truth.model_validate_json(self._opened(body, digest, f"the truth of {patient_id}"))
+        for digest, body in self._truths(patient_id):
+            return Truth.model_validate_json(self._opened(body, digest, f"the truth of {patient_id}"))
         return None
+
+    def _truths(self, patient_id: str) -> list[tuple[str, bytes]]:
+        """Return digest and body of the truth of a patient: one, or none."""
+        if not self._has("truths"):
+            return []
+        return [tuple(row) for row in self._query("SELECT hash, body FROM truths WHERE patient = ?", patient_id)]
 
     def _has(self, table: str) -> bool:
         """Tell whether the file has a table: older stores lack some."""
@@ -198,22 +211,17 @@ class ChartStore:
             UsageError: No such patient.
             DataError: The chart is damaged.
         """
-        chart = self.chart(patient_id)
+        self.chart(patient_id)  # raises where the chart is not there or damaged
         columns = 'hash, licence, counts, digests, parts, "index", rows'
         row = self._query(f"SELECT {columns} FROM charts WHERE patient = ?", patient_id)[0]  # noqa: S608
         digest, licence, counts, digests, check, index, rows = row
         frames = tuple(self.frame(patient_id, number) for number in range(len(digests) // 16))
         texts = self.texts(patient_id) or b""
-        assert chart.hash == digest
         packed = PackedChart(
             patient_id, licence, digest, index, rows, frames, digests, orjson.loads(counts), check, texts
         )  # fmt: skip
-        visits: list[tuple[str, str, bytes]] = []
-        if self._has("visits"):
-            query = "SELECT encounter, hash, body FROM visits WHERE patient = ? ORDER BY place"
-            visits = [tuple(visit) for visit in self._query(query, patient_id)]
-        truths = self._query("SELECT body FROM truths WHERE patient = ?", patient_id) if self._has("truths") else []
-        return packed, Behind(patient_id, tuple(visits), bytes(truths[0][0]) if truths else b"")
+        truth = next((body for _, body in self._truths(patient_id)), b"")
+        return packed, Behind(patient_id, tuple(self._visits(patient_id)), truth)
 
     def frame(self, patient_id: str, number: int) -> bytes:
         """Return one compressed part of a chart's body."""

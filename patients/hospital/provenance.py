@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -23,7 +23,7 @@ class Provenance:
     """The traces of one chart, to be asked both ways.
 
     Args:
-        traces: In any order; they are kept in theirs.
+        traces: In any order; answers keep it.
 
     Examples:
         >>> table = Provenance([Trace("Observation/p-l1", ("l1",)), Trace("CarePlan/p-pl1", ("l1", "d1"), 0, 9)])
@@ -32,19 +32,12 @@ class Provenance:
     """
 
     def __init__(self, traces: Iterable[Trace]) -> None:
-        self._traces = tuple(traces)
         self._by_key: dict[str, list[Trace]] = {}
         self._by_fact: dict[str, list[Trace]] = {}
-        for trace in self._traces:
+        for trace in traces:
             self._by_key.setdefault(trace.key, []).append(trace)
             for fact in dict.fromkeys(trace.facts):
                 self._by_fact.setdefault(fact, []).append(trace)
-
-    def __iter__(self) -> Iterator[Trace]:
-        return iter(self._traces)
-
-    def __len__(self) -> int:
-        return len(self._traces)
 
     def facts(self, key: str, at: int | None = None) -> tuple[str, ...]:
         """Return the facts a resource rests on.

@@ -11,7 +11,6 @@ from typing import TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from wardround.patients.caching import CACHE_VARIABLE as CACHE_VARIABLE
 from wardround.patients.caching import cached_store, fingerprint
 from wardround.patients.dialogue import interview_problems
 from wardround.patients.errors import DataError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -53,8 +54,6 @@ def test_every_resource_is_valid_and_every_reference_leads_somewhere() -> None:
     text = str(list(resources.values()))
     for key, resource in resources.items():
         assert validate(resource) == [], key
-    import re
-
     for reference in re.findall(r"'reference': '([^']+)'", text):
         assert reference in resources
 

@@ -25,6 +25,7 @@ from wardround.patients import (
     parse_instant,
     validate,
 )
+from wardround.patients.caching import CACHE_VARIABLE
 from wardround.patients.ward import WardPatient, build_ward, ward_anchors, ward_catalog, ward_patients
 from wardround.patients.ward import load as loading
 from wardround.patients.ward.build import build_patient
@@ -462,7 +463,7 @@ def test_every_drug_on_the_card_can_be_asked_about(patient: WardPatient) -> None
 
 
 def test_load_charts_builds_once_and_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loading.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     begin = time.perf_counter()
     with load_charts("ward") as store:
         assert time.perf_counter() - begin < 10  # a loaded machine; 0.7 s alone
@@ -478,7 +479,7 @@ def test_load_charts_builds_once_and_quickly(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_damaged_cache_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loading.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     with load_charts("ward"):
         pass
     (made,) = tmp_path.iterdir()
@@ -490,7 +491,7 @@ def test_a_damaged_cache_is_built_again(tmp_path: Path, monkeypatch: pytest.Monk
 def test_without_a_cache_folder_the_ward_still_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "a file"
     blocked.write_text("in the way")
-    monkeypatch.setenv(loading.CACHE_VARIABLE, str(blocked / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(blocked / "cache"))
     with load_charts("ward") as store:
         assert len(store) == 12
 

@@ -122,18 +122,17 @@ def _patient(store: ChartStore, args: argparse.Namespace) -> int:
     truth = None if not args.truth else store.truth(args.patient)
     if args.truth and truth is None:
         raise UsageError(f"nothing is known of what is behind `{args.patient}`: only generated charts have a truth")
-    return _tell(snapshot, events, args, (series, truth))
+    return _tell(snapshot, events, series, truth, args)
 
 
 def _tell(
-    snapshot: Snapshot, events: list[Event], args: argparse.Namespace, more: tuple[list[Series], Truth | None]
+    snapshot: Snapshot, events: list[Event], series: list[Series], truth: Truth | None, args: argparse.Namespace
 ) -> int:
     from wardround.patients import never_visible, truth_lines
 
-    series, truth = more
     lines = [] if truth is None else truth_lines(truth)
     if args.html is not None:
-        _write_page(snapshot, events, args.html, (series, lines))
+        _write_page(snapshot, events, series, lines, args.html)
 
     shown = events[: args.limit or _SHOWN]
     patient = next(iter(snapshot.resources("Patient")), {})
@@ -192,7 +191,7 @@ def _truth(lines: list[tuple[str, list[str]]]) -> None:
 
 
 def _write_page(
-    snapshot: Snapshot, events: list[Event], path: str, more: tuple[list[Series], list[tuple[str, list[str]]]]
+    snapshot: Snapshot, events: list[Event], series: list[Series], truth: list[tuple[str, list[str]]], path: str
 ) -> None:
     from pathlib import Path
 
@@ -202,8 +201,7 @@ def _write_page(
     check_output(place, b"<!doctype html>", "a page")
     patient = next(iter(snapshot.resources("Patient")), {})
     facts = [f"{patient.get('gender', '')}, born {patient.get('birthDate', '')}", f"licence {snapshot.chart.licence}"]
-    series, lines = more
-    place.write_text(plot_page(snapshot.patient_id, facts, series, events, lines), encoding="utf-8", newline="\n")
+    place.write_text(plot_page(snapshot.patient_id, facts, series, events, truth), encoding="utf-8", newline="\n")
 
 
 def _head(snapshot: Snapshot, patient: dict[str, Any], total: int) -> None:
