@@ -82,7 +82,8 @@ def _name(course: Course, onset: Instant, known_at: Instant, severity: Severity)
     code = code_of(making, profile, severity, identity, known_at)
     illness = Illness(
         id=identity, condition=profile.id, code=code.code, title=code.title, acuity=profile.acuity,
-        severity=severity, onset=onset, known_at=known_at, encounter=course.ward, problem_list=True, cause=course.principal,
+        severity=severity, onset=onset, known_at=known_at, encounter=course.ward, problem_list=True,
+        cause=course.principal,
     )  # fmt: skip
     making.illnesses[identity] = illness
     move_body(making, replace(illness, severity="mild"), profile.effects, course.leaves, episode=False)
