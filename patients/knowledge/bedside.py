@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
@@ -36,23 +36,29 @@ def read_graph(sources: Iterable[Source], faults: Faults) -> list[GraphFile]:
             file = GraphFile.model_validate(document)
         except ValidationError as error:
             for fault in error.errors(include_url=False):
-                line, path = _place(document, fault["loc"])
-                faults.add(source, line, f"{path}: {fault['msg']}")
+                index, path = _place(document, fault["loc"])
+                faults.add(source, index, f"{path}: {fault['msg']}")
             continue
-        for name in ("conditions", "findings", "studies"):
-            for number, entry in enumerate(getattr(file, name)):
-                if (name, entry.id) in seen:
-                    line, _ = _place(document, (name, number))
-                    faults.add(source, line, f"{name}: `{entry.id}` stands in {seen[name, entry.id]} too; tell it once")
-                seen.setdefault((name, entry.id), source.name)
         found.append(file)
+        for name, number, identity in _identities(file):
+            if (name, identity) in seen:
+                index, _ = _place(document, (name, number))
+                faults.add(source, index, f"{name}: `{identity}` stands in {seen[name, identity]} too; tell it once")
+            seen.setdefault((name, identity), source.name)
     return found
 
 
-def _place(document: Any, path: tuple[str | int, ...]) -> tuple[int | None, str]:
+def _identities(file: GraphFile) -> Iterator[tuple[str, int, str]]:
+    """Yield list, place in it and id of all entries that have one."""
+    yield from (("conditions", number, one.id) for number, one in enumerate(file.conditions))
+    yield from (("findings", number, one.id) for number, one in enumerate(file.findings))
+    yield from (("studies", number, one.id) for number, one in enumerate(file.studies))
+
+
+def _place(document: Mapping[str, Any], path: tuple[Any, ...]) -> tuple[int | None, str]:
     """Return which entry of the file, all lists counted, a path leads into, and the path with the id of that entry."""
     if len(path) < 2:
-        return None, ".".join(str(part) for part in path) or "file"
+        return None, ".".join(str(part) for part in path)
     name, number, *rest = path
     index = 0
     for key, entries in document.items():
@@ -61,7 +67,7 @@ def _place(document: Any, path: tuple[str | int, ...]) -> tuple[int | None, str]
         index += len(entries) if isinstance(entries, list) else 0
     entry = document[name][number]
     identity = entry.get("id", "?") if isinstance(entry, dict) else "?"
-    return index + int(number), ".".join(str(part) for part in (name, identity, *rest))
+    return index + number, ".".join(str(part) for part in (name, identity, *rest))
 
 
 @cache

@@ -56,13 +56,21 @@ class Source:
                     return number
         return 1
 
-    def document(self, faults: Faults) -> Any:
-        """Return the JSON of the file; None where it is none, which goes to `faults`."""
+    def document(self, faults: Faults) -> dict[str, Any] | None:
+        """Return the JSON object of the file; None where it is none or of another version, which goes to `faults`."""
         try:
-            return orjson.loads(self.data)
+            document = orjson.loads(self.data)
         except orjson.JSONDecodeError as error:
             faults.add(self, None, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}")
             return None
+        if not isinstance(document, dict):
+            faults.add(self, None, f'expected `{{"format_version": {FORMAT_VERSION}, ...}}`')
+            return None
+        version = document.get("format_version")
+        if version != FORMAT_VERSION:
+            faults.add(self, None, f"`format_version` is {version!r}; this version reads {FORMAT_VERSION}")
+            return None
+        return document
 
 
 class Faults:
@@ -91,13 +99,8 @@ def read(source: Source, model: type[_Model], faults: Faults) -> list[tuple[int,
     document = source.document(faults)
     if document is None:
         return []
-    if not isinstance(document, dict) or not isinstance(document.get("entries"), list):
+    if not isinstance(document.get("entries"), list):
         faults.add(source, None, 'expected `{"format_version": 1, "entries": [...]}`')
-        return []
-    if document.get("format_version") != FORMAT_VERSION:
-        faults.add(
-            source, None, f"`format_version` is {document.get('format_version')!r}; this version reads {FORMAT_VERSION}"
-        )
         return []
     good = []
     for index, entry in enumerate(document["entries"]):

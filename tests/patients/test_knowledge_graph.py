@@ -251,8 +251,8 @@ def test_what_one_file_tells_twice_is_a_fault() -> None:
     ("data", "fault"),
     [
         (b"{", "graph/x.json: line 1, column 2: not JSON: "),
-        (b"[]", "graph/x.json: file: "),
-        (b'{"format_version": 2, "system": "skin"}', "graph/x.json: format_version: "),
+        (b"null", "graph/x.json: expected `{"),
+        (b'{"format_version": 2, "system": "skin"}', "graph/x.json: `format_version` is 2"),
         (b'{"format_version": 1, "system": "skin", "finding": []}', "graph/x.json: finding: "),
         (
             b'{"format_version": 1, "system": "skin",\n"studies": [\n{"id": "a"}\n],\n"findings": [\n{"id": "two"}\n]}',
