@@ -13,14 +13,16 @@ import csv
 import gzip
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from wardround.patients import ChartStore, measurements
 from wardround.patients.hospital.living import make_life
+from wardround.patients.hospital.physiology_text import quantity
 from wardround.patients.knowledge import labs
 from wardround.patients.times import NEVER
+from wardround.sessions.record import plain
 
 COMMONEST = 40
 LEAST_VALUES = 30
@@ -74,21 +76,13 @@ def added_potassium(lab: str) -> Decimal:
     return Decimal(4) if lab == "anion_gap" else Decimal(0)
 
 
-def number(text: str) -> Decimal | None:
-    """Return the number of a result, the limit of a censored one, None for words."""
-    try:
-        return Decimal(text.lstrip("<>"))
-    except InvalidOperation:
-        return None
-
-
 def lived_values(count: int, seed: int) -> Iterator[tuple[str, Decimal]]:
     """Yield (lab, value) of the hospital stays of lives made here."""
     for index in range(count):
         life = make_life(seed, index)
         inside = {stay.id for stay in life.stays if stay.kind in ("ward", "icu") or stay.part_of}
         for result in life.results:
-            value = number(result.text)
+            value = quantity(result.text)
             if result.encounter in inside and value is not None:
                 yield result.lab, value
 
@@ -165,21 +159,16 @@ def _row(row: Row) -> str:
     cells = [
         row.lab,
         str(row.ours),
-        _plain(row.ours_low),
-        _plain(row.ours_median),
-        _plain(row.ours_high),
+        plain(row.ours_low),
+        plain(row.ours_median),
+        plain(row.ours_high),
         str(row.theirs),
-        f"{_plain(row.low)}–{_plain(row.high)}",
-        f"{_plain(row.first)}–{_plain(row.median)}–{_plain(row.third)}",
+        f"{plain(row.low)}–{plain(row.high)}",
+        f"{plain(row.first)}–{plain(row.median)}–{plain(row.third)}",
         f"{row.inside * 100:.1f} %",
         "yes" if row.fits else "no",
     ]
     return f"| {' | '.join(cells)} |"
-
-
-def _plain(value: Decimal) -> str:
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -80,7 +80,6 @@ def test_the_release_is_whole_and_split(release: ChartStore) -> None:
 
 
 def test_rates_of_flaws_are_met(release: ChartStore) -> None:
-    """Within 10 % of the parameter, or within what chance allows where few were to be expected (four sigma)."""
     places: Counter[str] = Counter()
     planted: Counter[str] = Counter()
     clean = 0
@@ -91,16 +90,11 @@ def test_rates_of_flaws_are_met(release: ChartStore) -> None:
         places.update(truth.eligible)
         planted.update(flaw.kind for flaw in truth.flaws)
     assert 0.45 < clean / len(release) < 0.55
-    for field in fields(FlawRates):
-        rate = getattr(flawed(), field.name)
-        expected = places[field.name] * rate / 1000
-        print(f"{field.name}: {planted[field.name]} of {places[field.name]} places, expected {expected:.0f}")
-        sigma = (expected * (1 - rate / 1000)) ** 0.5
-        assert abs(planted[field.name] - expected) <= max(expected / 10, 4 * sigma)
+    _assert_met(flawed(), places, planted)
 
 
-def test_ten_percent_are_met_where_places_are_many() -> None:
-    """At a rate of 300 per 1000: within 10 %, or four sigma where there are few places."""
+def test_high_rates_of_flaws_are_met() -> None:
+    """As above, at 300 per 1000."""
     rates = FlawRates(**{field.name: 300 for field in fields(FlawRates)})
     places: Counter[str] = Counter()
     planted: Counter[str] = Counter()
@@ -108,7 +102,14 @@ def test_ten_percent_are_met_where_places_are_many() -> None:
         one = plant_counted(write_record(make_life(77, index)), rates)
         places.update(one.eligible)
         planted.update(flaw.kind for flaw in one.record.flaws)
+    _assert_met(rates, places, planted)
+
+
+def _assert_met(rates: FlawRates, places: Counter[str], planted: Counter[str]) -> None:
+    """Within 10 % of the parameter, or within what chance allows where few were to be expected (four sigma)."""
     for field in fields(FlawRates):
-        expected = places[field.name] * 300 / 1000
+        rate = getattr(rates, field.name)
+        expected = places[field.name] * rate / 1000
         print(f"{field.name}: {planted[field.name]} of {places[field.name]} places, expected {expected:.0f}")
-        assert abs(planted[field.name] - expected) <= max(expected / 10, 4 * (expected * 0.7) ** 0.5)
+        sigma = (expected * (1 - rate / 1000)) ** 0.5
+        assert abs(planted[field.name] - expected) <= max(expected / 10, 4 * sigma)
