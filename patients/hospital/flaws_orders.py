@@ -12,18 +12,17 @@ from .life import Allergy, Prescription, Stay
 from .making import HOUR
 from .record import Note, Sentence
 
-_UNTRUE = frozenset({"stopped", "never_started", "missed_doses", "reduced"})
-
 
 def duplicate(draft: Draft) -> None:
     """Order a drug a second time under its brand while the first order runs."""
+    data = flaw_data()["twice"]
     added: list[Prescription] = []
     for order in draft.orders:
         added.append(order)
         brand = _brand(order)
         end = order.stop
-        start = max(order.start, order.known_at) + 12 * HOUR
-        if brand is None or order.prn or (end is not None and end < start + 12 * HOUR):
+        start = max(order.start, order.known_at) + data["after_hours"] * HOUR
+        if brand is None or order.prn or (end is not None and end < start + data["beside_hours"] * HOUR):
             continue
         key = draft.key("MedicationRequest", order.id)
         if not draft.wants("duplicate_order", "generic_and_brand", key):
@@ -63,15 +62,14 @@ def name_loosely(draft: Draft) -> None:
 
 def allergic_order(draft: Draft) -> None:
     """Order a drug that the patient is allergic to, for some hours; it is not given."""
-    orders = len(draft.orders)
+    least = flaw_data()["against_allergy"]["stay_hours"] * HOUR
     for stay in draft.life.stays:
-        if stay.kind != "ward" or stay.end - stay.start < 24 * HOUR:
+        if stay.kind != "ward" or stay.end - stay.start < least:
             continue
         for allergy in draft.life.allergies:
             drug = _forbidden(draft, allergy, stay)
             if drug is None or not draft.wants("contradiction", "allergy_vs_order", f"{stay.id}/{allergy.id}"):
                 continue
-            orders += 1
             _order_against(draft, allergy, stay, drug)
 
 
@@ -97,10 +95,12 @@ def _order_against(draft: Draft, allergy: Allergy, stay: Stay, drug: str) -> Non
     profile = drug_profiles()[drug]
     dose = next(one for one in profile.doses if "inpatient" in one.phases and not one.per_kg)
     number = sum(one.id.startswith("rxa") for one in draft.orders) + 1
-    start = stay.start + 6 * HOUR
+    hours = flaw_data()["against_allergy"]
+    start = stay.start + hours["after_hours"] * HOUR
+    stop = start + hours["runs_hours"] * HOUR
     order = Prescription(
         f"rxa{number}", drug, (dose.charted or profile.charted)[0], dose.dose, dose.route, dose.frequency[0], False,
-        "inpatient", start, start + 3 * HOUR, start, stay.id, None, "stopped",
+        "inpatient", start, stop, start, stay.id, None, "stopped",
     )  # fmt: skip
     draft.orders.append(order)
     draft.add(
@@ -117,7 +117,7 @@ def unsaid_nonadherence(draft: Draft) -> None:
     for told in draft.life.adherence:
         order = orders.get(told.prescription)
         place = _medication_list(draft, told.encounter)
-        if order is None or place is None or told.state not in _UNTRUE or told.charted:
+        if order is None or place is None or told.state not in flaw_data()["untaken"] or told.charted:
             continue
         if not draft.wants("undocumented_nonadherence", told.state, f"adherence/{told.id}"):
             continue

@@ -19,9 +19,6 @@ from .life import Result
 from .making import HOUR, MINUTE
 from .record import FlawKind
 
-_MATES = 3
-"""Results of its panel that must be there for a dropped one to be missed."""
-
 
 @cache
 def _panels() -> tuple[frozenset[str], ...]:
@@ -56,12 +53,12 @@ def drop_results(draft: Draft) -> None:
 
 def _missed(lab: str, drawn: set[str], wholes: Sequence[frozenset[str]]) -> bool:
     """Tell whether it shows that a lab is not there: its panel is, and no smaller whole panel explains the rest."""
-    left = drawn - {lab}
+    left, mates = drawn - {lab}, flaw_data()["panel_mates"]
     for panel in wholes:
-        if lab not in panel or len(panel) <= _MATES or not panel <= drawn:
+        if lab not in panel or len(panel) <= mates or not panel <= drawn:
             continue
         explained = {one for whole in wholes if whole <= left for one in whole}
-        if len((panel - {lab}) - explained) >= _MATES:
+        if len((panel - {lab}) - explained) >= mates:
             return True
     return False
 
@@ -96,31 +93,35 @@ def _rewrite(draft: Draft, number: int, flaw: tuple[FlawKind, str], text: str) -
 
 def weigh_in_pounds(draft: Draft) -> None:
     """Write weights in pounds as kilograms, where another weight of about that time stands against it."""
+    data = flaw_data()["pounds"]
+    within = data["witness_days"] * DAY
     weights = [
         (number, one) for number, one in enumerate(draft.results) if one.lab == "weight" and plain_number(one.text)
     ]
     changed: set[int] = set()
     for number, result in weights:
         near = [(abs(one.at - result.at), other) for other, one in weights if other != number and other not in changed]
-        distance, witness = min(near, default=(101 * DAY, 0))
-        if distance > 100 * DAY:
+        distance, witness = min(near, default=(within + 1, 0))
+        if distance > within:
             continue
         if draft.wants("contradiction", "weight_in_lb", draft.key("Observation", result.id)):
             changed.add(number)
             draft.take(draft.key("Observation", draft.results[witness].id))  # what stands against it stays
-            pounds = (Decimal(result.text) * Decimal(flaw_data()["pounds"])).quantize(Decimal("0.1"))
+            pounds = (Decimal(result.text) * Decimal(data["factor"])).quantize(Decimal("0.1"))
             _rewrite(draft, number, ("contradiction", "weight_in_lb"), str(pounds))
 
 
 def delay(draft: Draft) -> None:
     """File results days late, some after discharge; none that a note already tells."""
+    data = flaw_data()["late"]
     told: dict[str, Instant] = {}
     for note in draft.notes:
         for fact in (fact for part in note.parts for fact in part.facts):
             told[fact] = min(told.get(fact, note.stored), note.stored)
-    for number, result in _laboratory(draft):
+    for number, result in _quick(draft, data["usual_hours"] * HOUR):
         key = draft.key("Observation", result.id)
-        late = result.at + draft.stream("delay", result.id).below(72) * HOUR + 36 * HOUR
+        hours = data["least_hours"] + draft.stream("delay", result.id).below(data["spread_hours"])
+        late = result.at + hours * HOUR
         if told.get(result.id, late) < late or not draft.wants("delayed_result", "late", key):
             continue
         stay = draft.stays[result.encounter or ""]
@@ -133,10 +134,11 @@ def delay(draft: Draft) -> None:
         )  # fmt: skip
 
 
-def _laboratory(draft: Draft) -> Iterator[tuple[int, Result]]:
+def _quick(draft: Draft, usual: Instant) -> Iterator[tuple[int, Result]]:
+    """Yield place and result of the laboratory tests of hospital stays that take no longer than usual."""
     for number, result in enumerate(draft.results):
         profile = lab_profiles().get(result.lab)
         stay = draft.stays.get(result.encounter or "")
-        quick = profile is not None and profile.minutes[1] * MINUTE <= 12 * HOUR
+        quick = profile is not None and profile.minutes[1] * MINUTE <= usual
         if stay is not None and stay.kind in ("ward", "icu") and profile and profile.category == "laboratory" and quick:
             yield number, result
