@@ -67,12 +67,12 @@ def folded(text: str) -> str:
         >>> folded("Café-au-lait: 4.5 mg"), folded("服用华法林 5mg，\n停药")
         (' cafe au lait 4.5 mg ', ' 服用华法林 5mg 停药 ')
     """
-    if not text.isascii():
-        plain = _BEYOND.sub(_nearest, text)
-        if not plain.isascii() or not (words := _PLAIN_WORD.findall(plain.lower())):
-            return "".join(piece for piece, _, _ in _pieces(text.translate(_TABLE)))
+    if text.isascii():
+        return f" {' '.join(_PLAIN_WORD.findall(text.lower()))} "
+    plain = _BEYOND.sub(_nearest, text)
+    if plain.isascii() and (words := _PLAIN_WORD.findall(plain.lower())):
         return f" {' '.join(words)} "
-    return f" {' '.join(_PLAIN_WORD.findall(text.lower()))} "
+    return "".join(piece for piece, _, _ in _pieces(text.translate(_TABLE)))
 
 
 def _nearest(match: re.Match[str]) -> str:

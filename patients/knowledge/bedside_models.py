@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from .graph_models import LabEffect, Phase, Phrases, _Sourced
+from .graph_models import LabEffect, Phase, Phrases, Route, _Sourced
 from .models import Names, _Frozen
 
 
@@ -125,8 +125,7 @@ class DoseRule(_Frozen):
     key: str = "usual"
     charted: tuple[str, ...] = ()
     """Names that orders use for this way of giving it ("fentanyl patch", "Ventolin HFA"); empty: the drug's."""
-    route: str
-    """Words as charts have them: oral, IV, subcutaneous, inhaled, topical, IM, transdermal, rectal, ophthalmic."""
+    route: Route
     dose: str
     """"500 mg"; ranges are never orders. With `per_kg`, the amount for one kilogram ("15 mg")."""
     others: tuple[str, ...] = ()
@@ -160,7 +159,7 @@ class OrganRule(_Frozen):
     """The most that is given then; for one kilogram where the dose rule is `per_kg`."""
     frequency: str | None = None
     """The most often that it is given then."""
-    route: str | None = None
+    route: Route | None = None
     """Holds for this route only; None: for all."""
     keys: tuple[str, ...] = ()
     """Holds for dose rules with these keys only; empty: for all."""
@@ -227,7 +226,7 @@ class DrugProfile(_Sourced):
     """Class ids with which an allergy is shared (penicillin, sulfonamide …)."""
     monitors: tuple[str, ...] = ()
     """Lab ids that must be there while it is given."""
-    local_routes: tuple[str, ...] = ()
+    local_routes: tuple[Route, ...] = ()
     """Routes by which it acts on the spot only: no labs move, none need watching (vancomycin by mouth, eye drops)."""
     effects: tuple[LabEffect, ...] = ()
     """What it does to labs and vital signs (levels of itself included)."""

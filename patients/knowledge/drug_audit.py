@@ -17,11 +17,6 @@ from .loader import Faults, Source, conditions, drug_classes, drugs, findings, i
 from .models import Names
 from .phrase_audit import chinese_faults, english_faults, speaker_places
 
-ROUTES = frozenset(
-    {"oral", "IV", "subcutaneous", "IM", "inhaled", "topical", "transdermal", "rectal", "ophthalmic", "sublingual",
-     "nasal"}
-)  # fmt: skip
-"""Routes as charts write them."""
 UNTIMED = frozenset({"continuous", "as needed"})
 """Frequencies that mean no number of times a day."""
 
@@ -108,8 +103,6 @@ def _rules_and_bounds(profile: DrugProfile) -> Iterator[str]:
 
 
 def _dose_faults(rule: DoseRule) -> Iterator[str]:
-    if rule.route not in ROUTES:
-        yield f"route: `{rule.route}` is not one of {', '.join(sorted(ROUTES))}"
     usual = dose_amount(rule.dose)
     if usual is None:
         yield f"dose: `{rule.dose}` is not one amount with a unit"

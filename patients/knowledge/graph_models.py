@@ -28,6 +28,11 @@ FindingType = Literal["symptom", "sign", "lab", "vital", "imaging", "history", "
 Setting = Literal["clinic", "ed", "ward", "icu"]
 Modality = Literal["CT", "MRI", "X-ray", "US", "Echo", "ECG", "Endoscopy"]
 Phase = Literal["home", "ed", "inpatient", "icu", "discharge"]
+Route = Literal[
+    "oral", "IV", "subcutaneous", "IM", "inhaled", "topical", "transdermal", "rectal", "ophthalmic", "sublingual",
+    "nasal",
+]  # fmt: skip
+"""As charts write them."""
 ExamPart = Literal[
     "general", "heent", "neck", "chest", "heart", "abdomen", "extremities", "neuro", "skin", "psych", "back",
     "genitourinary",
@@ -101,7 +106,7 @@ class LabEffect(_Frozen):
     """Once treatment works, half of the rest is gone each so many hours; None: it stays (chronic disease)."""
     stays: int = Field(default=0, ge=0, le=100)
     """Percent of the effect that stays for good."""
-    routes: tuple[str, ...] = ()
+    routes: tuple[Route, ...] = ()
     """For drugs: given by these routes only (heparin into a vein); empty: by any."""
 
     def band(self, severity: Severity) -> tuple[Decimal, Decimal]:

@@ -134,7 +134,7 @@ _BREAKS: list[tuple[str, dict[str, Any], str]] = [
     ("charted", {"charted": ["qwertz"]}, "does not read `qwertz`"),
     ("monitors", {"monitors": ["no_such_lab"]}, "`no_such_lab` is no lab"),
     ("risk without labs", {"high_risk": True, "monitors": []}, "a high-risk drug needs labs"),
-    ("route", {"doses": [{"route": "by air", "dose": "5 mg", "frequency": ["BID"]}]}, "`by air` is not one of"),
+    ("route", {"doses": [{"route": "by air", "dose": "5 mg", "frequency": ["BID"]}]}, "doses.0.route: Input should be"),
     ("dose", {"doses": [{"route": "oral", "dose": "5-10 mg", "frequency": ["BID"]}]}, "is not one amount"),
     ("unit", {"doses": [{"route": "oral", "dose": "5 mg", "most": "5 mL", "frequency": ["BID"]}]}, "`5 mL` is not"),
     ("frequency", {"doses": [{"route": "oral", "dose": "5 mg", "frequency": ["often"]}]}, "`often` is not known"),
