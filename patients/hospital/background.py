@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from wardround.patients.knowledge import conditions
-from wardround.patients.times import DAY, Instant, format_instant, parse_instant
+from wardround.patients.times import DAY, Instant, parse_instant
 
 from .generation import rules
 from .generation_rules import FamilyRule, PastProcedure, Relation, VaccineRule
 from .life import Allergy, Pair, Relative, Treated, Vaccine
-from .making import HOUR, YEAR, Making, between, weighted
+from .making import HOUR, YEAR, Making, between, weighted, year_of
 
 
 def background(making: Making, first: Instant, end: Instant) -> None:
@@ -135,15 +135,15 @@ def _vaccinate(making: Making, rule: VaccineRule, end: Instant) -> None:
             _inject(making, rule, at, closes)
         return
     if rule.every_years > 1:
-        for year in range(int(format_instant(opens)[:4]), int(format_instant(closes)[:4]) + 1, rule.every_years):
+        for year in range(year_of(opens), year_of(closes) + 1, rule.every_years):
             if stream.below(100) < rule.percent:
                 _inject(
                     making, rule, max(opens, parse_instant(f"{year}-01-01")) + between(stream, 20, 340) * DAY, closes
                 )
         return
     habit = stream.below(100) < rule.percent
-    first_year = max(int(format_instant(opens)[:4]), int(format_instant(end)[:4]) - 6)
-    for year in range(first_year, int(format_instant(closes)[:4]) + 1):
+    first_year = max(year_of(opens), year_of(end) - 6)
+    for year in range(first_year, year_of(closes) + 1):
         if stream.below(100) < (75 if habit else 12):
             month = between(stream, *rule.months)
             _inject(making, rule, parse_instant(f"{year}-{month:02d}-{between(stream, 1, 28):02d}"), closes)

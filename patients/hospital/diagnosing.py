@@ -9,12 +9,12 @@ from types import MappingProxyType
 
 from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles, relations
 from wardround.patients.knowledge.graph_models import Code, ConditionProfile, LabEffect, Relation, Severity
-from wardround.patients.times import Instant, format_instant, parse_instant
+from wardround.patients.times import Instant, parse_instant
 
 from .generation import rules
 from .generation_people import band_of
 from .life import Illness
-from .making import HOUR, Making, weighted, within
+from .making import HOUR, Making, month_of, weighted, within
 from .physiology import Shift
 
 
@@ -147,7 +147,7 @@ def fits(making: Making, profile: ConditionProfile, at: Instant, have: Iterable[
         return False
     if profile.since is not None and at < parse_instant(profile.since):
         return False
-    if profile.months and int(format_instant(at)[5:7]) not in profile.months:
+    if profile.months and month_of(at) not in profile.months:
         return False
     return not any((profile.id, other) in excluded() for other in have)
 

@@ -8,14 +8,13 @@ from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile
-from wardround.patients.times import DAY, Instant, format_instant
+from wardround.patients.times import DAY, Instant, parse_instant
 
 from .diagnosing import commonness, fits, relations_from
 from .generation import rules
 from .generation_people import AgeBand
-from .history import span_of
 from .life import Illness
-from .making import Making, between, weighted, wider
+from .making import Making, between, month_of, weighted, wider
 
 Kind = Literal["clinic", "ed", "ward"]
 
@@ -34,7 +33,7 @@ def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
     """Draw the days and kinds of encounters, the last on the day `end`."""
     stream = making.stream("calendar")
     number = between(stream, *band.encounters)
-    span = span_of(making, end, number)
+    span = _span(making, end, number)
     days = sorted(end - between(stream, 40, max(41, span)) * DAY for _ in range(number - 1))
     kinds: list[Kind] = [weighted(stream, list(rules().kinds.items())) for _ in days]
     slots: list[Slot] = []
@@ -54,6 +53,17 @@ def calendar(making: Making, band: AgeBand, end: Instant) -> list[Slot]:
     if len(slots) < 2:
         slots.insert(0, Slot("ed", end - between(stream, 40, 240) * DAY))
     return slots
+
+
+def _span(making: Making, end: Instant, encounters: int) -> int:
+    """Return over how many days the record runs: children's are short, since they grow."""
+    stream = making.stream("span")
+    age_days = (end - making.born) // DAY
+    if age_days < 18 * 365:
+        return min(between(stream, 90, 540), age_days - 400)
+    span = between(stream, 60 * encounters, 520 * encounters)
+    span = min(span, max(120, (end - parse_instant(f"{rules().opens}-01-01")) // DAY))
+    return min(span, 3600, max(120, age_days - 18 * 365 - 30) if age_days > 18 * 365 + 150 else 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind,
     if not fits(making, profile, at, [one for one in mine if one != profile.id]):
         return 0
     months = rules().seasons.get(profile.id)
-    if months is not None and int(format_instant(at)[5:7]) not in months:
+    if months is not None and month_of(at) not in months:
         weight = weight // 20 + 1
     boost = 10
     for one in mine:

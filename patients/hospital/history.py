@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
-from wardround.patients.times import DAY, Instant, parse_instant
+from wardround.patients.times import DAY, Instant
 
 from .diagnosing import commonness, consequences, excluded, fall_ill, fits, relations_from
 from .generation import rules
@@ -149,14 +149,3 @@ def _least_age(profile: ConditionProfile) -> int:
     """Return the age from which a condition begins: what is rare in children does not begin in childhood."""
     rare = profile.ages.get("0-17", 0) * 8 < max(profile.ages.values())
     return max(profile.youngest, 16) if rare else profile.youngest
-
-
-def span_of(making: Making, end: Instant, encounters: int) -> int:
-    """Return over how many days the record runs: children's are short, since they grow."""
-    stream = making.stream("span")
-    age_days = (end - making.born) // DAY
-    if age_days < 18 * 365:
-        return min(between(stream, 90, 540), age_days - 400)
-    span = between(stream, 60 * encounters, 520 * encounters)
-    span = min(span, max(120, (end - parse_instant(f"{rules().opens}-01-01")) // DAY))
-    return min(span, 3600, max(120, age_days - 18 * 365 - 30) if age_days > 18 * 365 + 150 else 120)

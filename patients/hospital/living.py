@@ -61,8 +61,7 @@ def make_life(seed: int, index: int) -> Life:
             recent = [came, *recent][:2]
         if making.died is not None:
             break
-    making.caregiver = speaker(making, end)
-    return _written(making)
+    return _written(making, speaker(making, end))
 
 
 def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> set[str]:
@@ -153,7 +152,7 @@ def _cut(making: Making, died: Instant) -> None:
     making.vaccines = [one for one in making.vaccines if one.at < died]
 
 
-def _written(making: Making) -> Life:
+def _written(making: Making, caregiver: str) -> Life:
     if making.died is not None:
         _cut(making, making.died)
     person = making.person if making.died is None else replace(making.person, died=making.died)
@@ -178,7 +177,7 @@ def _written(making: Making) -> Life:
         functions=_ordered(making.functions, None),
         events=_ordered(making.events, "at"),
         plans=_ordered(making.plans, "at"),
-        caregiver=making.caregiver,  # type: ignore[arg-type] # one of the literals, by the rules' schema
+        caregiver=caregiver,  # type: ignore[arg-type] # one of the literals, by the rules' schema
     )
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 from wardround.patients import elements
 from wardround.patients.knowledge import lexicon
 from wardround.patients.rng import Stream
-from wardround.patients.times import DAY, SECOND, Instant
+from wardround.patients.times import DAY, SECOND, Instant, format_instant
 
 from .life import (
     Adherence,
@@ -72,6 +72,16 @@ def at_clock(instant: Instant, hour: int, minute: int = 0) -> Instant:
     return instant - instant % DAY + hour * HOUR + minute * MINUTE
 
 
+def year_of(at: Instant) -> int:
+    """Return the calendar year of an instant."""
+    return int(format_instant(at)[:4])
+
+
+def month_of(at: Instant) -> int:
+    """Return the month of an instant, 1 to 12."""
+    return int(format_instant(at)[5:7])
+
+
 @dataclass(slots=True)
 class Reading:
     """The latest known value of a lab, for decisions."""
@@ -121,7 +131,6 @@ class Making:
         """Home orders that the patient does not take → since when."""
         self.flares: dict[tuple[str, str], Instant] = {}
         """(illness, encounter) → when the episode began that brought the patient in."""
-        self.caregiver = "none"
         self.showing: frozenset[str] = frozenset()
         """Findings that are there in the encounter under way."""
         self.suspected: frozenset[str] = frozenset()

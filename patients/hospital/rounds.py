@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles, panels
+from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
 from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
@@ -14,6 +14,7 @@ from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
+from .physiology import labs_of
 from .planning import name_of
 from .prescribing import choose
 from .situating import is_a, situation
@@ -91,13 +92,12 @@ def _due(course: Course, at: Instant) -> list[str]:
                 repeats[panel] = min(hours, repeats.get(panel, hours))
     days_in = (at - course.admitted) // DAY
     for panel, hours in repeats.items():
-        labs = panels()[panel].labs if panel in panels() else (panel,)
-        last = max((course.drawn.get(lab, 0) for lab in labs), default=0)
+        last = max(course.drawn.get(lab, 0) for lab in labs_of([panel]))
         every = max(hours, 20) if days_in < 4 else max(hours, 44)
         if at - last >= every * HOUR - 8 * HOUR:
             wanted.append(panel)
     inside = [order for order in course.making.active(at) if order.start < at - 2 * HOUR or order.kind != "inpatient"]
-    covered = {lab for panel in wanted for lab in (panels()[panel].labs if panel in panels() else ())}
+    covered = set(labs_of(wanted))
     for lab in monitors(inside):
         if lab in rules().once_a_stay and lab in course.drawn:
             continue

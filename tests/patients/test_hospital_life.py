@@ -14,9 +14,17 @@ import pytest
 from hospital_clinical import faults
 from hospital_coherence import incoherences
 
+from wardround.patients.hospital.functioning import informant_of
+from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Life, Stay
 from wardround.patients.hospital.living import make_life, patient_id
-from wardround.patients.hospital.making import age_at
+from wardround.patients.hospital.making import Making, age_at
+from wardround.patients.hospital.medicating import Desk
+from wardround.patients.hospital.person import make_person
+from wardround.patients.hospital.physiology import Body
+from wardround.patients.hospital.planning import dose_words, frequency_words
+from wardround.patients.hospital.prescribing import Choice
+from wardround.patients.knowledge.bedside import drug_profiles
 from wardround.patients.times import DAY, parse_instant
 
 PATIENTS = 40
@@ -139,12 +147,6 @@ def test_adherence_is_poor_in_a_third_and_often_unknown_to_the_chart() -> None:
 
 def test_a_drug_that_is_not_taken_has_no_effect() -> None:
     """Warfarin that was stopped leaves the INR where it would be without it."""
-    from wardround.patients.hospital.making import Making  # the parts of a life in the making, for this test alone
-    from wardround.patients.hospital.medicating import Desk
-    from wardround.patients.hospital.person import make_person
-    from wardround.patients.hospital.physiology import Body
-    from wardround.patients.hospital.prescribing import Choice
-
     making = Making(1, 1)
     make_person(making)
     making.body = Body(making.person, ("test",))
@@ -186,9 +188,6 @@ def test_children_are_spoken_for() -> None:
 
 
 def test_frequencies_and_doses_are_told_in_chinese() -> None:
-    from wardround.patients.hospital.planning import dose_words, frequency_words
-    from wardround.patients.knowledge.bedside import drug_profiles
-
     accepted = {"mg", "g", "mcg", "mL", "kg", "h", "min", "mEq", "mmol"}
     for profile in drug_profiles().values():
         adapted = [one for one in (*profile.renal, *profile.hepatic) if one.frequency]
@@ -203,8 +202,6 @@ def test_frequencies_and_doses_are_told_in_chinese() -> None:
 
 
 def test_procedures_that_need_intensive_care_are_done_there() -> None:
-    from wardround.patients.hospital.generation import rules
-
     found = 0
     for life in (*lives(), *(make_life(SEED, index) for index in range(PATIENTS, PATIENTS + 150))):
         icu = {stay.id for stay in life.stays if stay.kind == "icu"}
@@ -218,9 +215,6 @@ def test_procedures_that_need_intensive_care_are_done_there() -> None:
 
 
 def test_who_cannot_tell_is_spoken_for_while_it_lasts() -> None:
-    from wardround.patients.hospital.functioning import informant_of
-    from wardround.patients.hospital.generation import rules
-
     spoken_for = 0
     for life in lives():
         for stay in life.stays:
