@@ -8,8 +8,8 @@ from decimal import Decimal, InvalidOperation
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
-from .aching import ache
 from .adhering import adhere, take_again
+from .course import note_findings
 from .diagnosing import afresh, fall_ill
 from .episodes import Coming
 from .functioning import manage
@@ -79,10 +79,7 @@ def _show(
     for one in making.ill(start)[:6]:
         if one.id != illness.id:
             showing.add(one, "background")
-    signs = showing.signs()
-    making.signs.extend(signs)
-    making.showing = frozenset(sign.finding for sign in signs if sign.present)
-    ache(making, signs, start)
+    note_findings(making, showing, start)
 
 
 def _complaint(making: Making, illness: Illness, identity: str) -> str:
@@ -92,6 +89,13 @@ def _complaint(making: Making, illness: Illness, identity: str) -> str:
         if owned and sign.encounter == identity and sign.present and sign.type == "symptom":
             return sign.finding
     return rules().no_complaint
+
+
+def treat_at_home(desk: Desk, illness: Illness, at: Instant, encounter: str | None) -> None:
+    """Order for home what an illness calls for there, but what a culture chooses."""
+    for line in condition_profiles()[illness.condition].treatments:
+        if "home" in line.phase and not line.targeted:
+            desk.treat(illness, line, "home", at, "home", encounter)
 
 
 def _instead(making: Making, desk: Desk, order: Prescription, at: Instant, identity: str) -> None:
@@ -113,9 +117,7 @@ def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity:
     making.waiting = [
         one for one in making.waiting if not take_up(making, desk, making.orders[one], at, "home", identity)
     ]
-    for line in condition_profiles()[illness.condition].treatments:
-        if "home" in line.phase and not line.targeted:
-            desk.treat(illness, line, "home", at, "home", identity)
+    treat_at_home(desk, illness, at, identity)
     stream = making.stream("adjusted", identity)
     running = [order for order in making.active(at) if order.indication == illness.id and order.start < at - 20 * DAY]
     if not running or not stream.chance(1, 3):

@@ -13,7 +13,7 @@ from .diagnosing import move_body
 from .generation import rules
 from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
 from .life import Illness, Pair, Prescription, Result, Treated
-from .making import HOUR, MINUTE, at_clock, between
+from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_drip, monitors
 from .planning import name_of
 from .signs import Showing, measured
@@ -27,7 +27,8 @@ from .workup import culture, draw, indication, plain_name, send_off, study
 def arrive(course: Course) -> None:
     """See, draw, look and begin to treat: the first hours."""
     making = course.making
-    making.suspected = frozenset(course.illness(one).condition for one in course.acute)
+    acute = [course.illness(one) for one in course.acute]
+    making.suspected = frozenset(illness.condition for illness in acute)
     place = course.place(course.arrival)
     tell(making, course.arrival, place, "arrived", (course.principal,), complaint=name_of(course.complaint))
     _show(course)
@@ -37,10 +38,7 @@ def arrive(course: Course) -> None:
     _look(course, place)
     _grow(course, place)
     if first:
-        signs = measured(
-            making, [course.illness(one) for one in course.acute], making.results[course.first_result :], place
-        )
-        making.signs.extend(signs)
+        making.signs.extend(measured(making, acute, making.results[course.first_result :], place))
     _diagnose(course)
 
 
@@ -73,10 +71,15 @@ def _show(course: Course) -> None:
             showing.add(illness, "background")
     showing.deny(_mistakable(course), 4)
     showing.distract()
+    note_findings(making, showing, course.arrival)
+
+
+def note_findings(making: Making, showing: Showing, at: Instant) -> None:
+    """Add to the life what the patient shows at an encounter, and how much it hurts."""
     signs = showing.signs()
     making.signs.extend(signs)
     making.showing = frozenset(sign.finding for sign in signs if sign.present)
-    ache(making, signs, course.arrival)
+    ache(making, signs, at)
 
 
 def _mistakable(course: Course) -> list[str]:

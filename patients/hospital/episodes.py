@@ -85,10 +85,19 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
     """
     mine = {one.condition: one for one in making.ill(at)}
     hidden = {one.condition for one in making.suffering(at)} - set(mine)
+    likelier: dict[str, int] = {}
+    for one in mine:
+        for relation in relations_from().get(one, ()):
+            if relation.kind in ("causes", "complicates"):
+                likelier[relation.other] = likelier.get(relation.other, 0) + relation.per_1000 // 5
     odds: list[tuple[Coming, int]] = []
     for profile in condition_profiles().values():
-        weight = _odds(making, profile, at, setting, mine) if profile.id not in making.barred else 0
-        if weight and profile.id not in before and profile.id not in hidden:
+        if profile.id in making.barred or profile.id in before or profile.id in hidden:
+            continue
+        weight = _odds(making, profile, at, setting, mine)
+        if weight:
+            boost = min(10 + likelier.get(profile.id, 0), 60)
+            weight = weight * boost // sum(profile.settings.values()) + 1
             odds.append((Coming(profile.id, mine.get(profile.id)), weight))
     if not odds:
         return None
@@ -96,6 +105,7 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
 
 
 def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind, mine: dict[str, Illness]) -> int:
+    """Return how often a condition brings such a patient to a setting, whatever else they have; 0: it cannot."""
     weight = profile.settings.get(setting, 0)
     if not weight or not profile.complaint:
         return 0
@@ -113,9 +123,4 @@ def _odds(making: Making, profile: ConditionProfile, at: Instant, setting: Kind,
     months = rules().seasons.get(profile.id)
     if months is not None and month_of(at) not in months:
         weight = weight // 20 + 1
-    boost = 10
-    for one in mine:
-        for relation in relations_from().get(one, ()):
-            if relation.other == profile.id and relation.kind in ("causes", "complicates"):
-                boost += relation.per_1000 // 5
-    return weight * min(boost, 60) // sum(profile.settings.values()) + 1
+    return weight

@@ -73,7 +73,7 @@ def _build_severity(making: Making, condition: str) -> Severity | None:
 def _built(making: Making, rule: FromBody) -> bool:
     person = making.person
     bmi = person.weight_kg * 10000 / (person.height_cm * person.height_cm)
-    return rule.condition in condition_profiles() and bmi >= rule.bmi_at_least
+    return bmi >= rule.bmi_at_least
 
 
 def _from_body_alone() -> frozenset[str]:

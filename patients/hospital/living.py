@@ -7,13 +7,12 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TypeVar
 
-from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
 from .anaemia import recognise
 from .background import background
-from .clinic import visit
+from .clinic import treat_at_home, visit
 from .course import arrive, settle
 from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
@@ -70,11 +69,8 @@ def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> s
     begins = {one.id: _begins(making, one, until) for one in fresh}
     for illness in sorted(fresh, key=lambda one: (begins[one.id], int(one.id[1:]))):
         caught.add(illness.id)
-        if illness.encounter is not None:
-            continue
-        for line in condition_profiles()[illness.condition].treatments:
-            if "home" in line.phase and not line.targeted:
-                desk.treat(illness, line, "home", begins[illness.id], "home", None)
+        if illness.encounter is None:
+            treat_at_home(desk, illness, begins[illness.id], None)
     return caught
 
 
