@@ -13,12 +13,10 @@ from wardround.patients.times import Instant
 from .functioning import informant_of
 from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
 from .making import age_at
+from .phrasing import limit
 from .speaking import speech
 from .speaking_symptoms import told_symptoms
 
-_CHILD = 15
-"""Below this age nobody asks about smoking and drinking, as the notes do not."""
-_ADULT = 18
 _WITHHOLD = 90
 """Of a hundred patients with a drug that they do not take and that no note tells of, how many hold it back."""
 _WORST = ("stopped", "never_started", "reduced", "missed_doses", "took_extra", "unsure")
@@ -293,7 +291,7 @@ def _social(known: Known) -> list[Fact]:
              if person.living != "facility" else "lives in a nursing home",
              attributes={"living": person.living}, source=observed(first, "living"))
     )  # fmt: skip
-    if known.age >= _CHILD:
+    if known.age >= limit("age_habits"):
         found.append(
             Fact(id="smoking", kind="social", concept="smoking",
                  polarity="present" if person.smoking == "current" else "absent",
@@ -316,8 +314,7 @@ def _social(known: Known) -> list[Fact]:
 
 def works(known: Known) -> bool:
     """Tell whether the occupation, which is that of the last years, already holds."""
-    school = known.life.person.occupation.en in ("preschooler", "pupil", "student")
-    return known.age >= _ADULT or school
+    return known.age >= limit("age_working") or known.life.person.occupation.en in speech()["school"]
 
 
 def _function(known: Known) -> list[Fact]:
@@ -335,7 +332,7 @@ def _function(known: Known) -> list[Fact]:
          "present", {"medicines": function.medicines}),
         ("falls", "fall", "present" if function.falls else "absent", {"falls in the last year": str(function.falls)}),
     ]  # fmt: skip
-    if known.age < _CHILD:  # of children it is not asked who sees to the medicines, nor how they walk
+    if known.age < limit("age_habits"):  # of children it is not asked who sees to the medicines, nor how they walk
         details = details[2:3]
     return [
         Fact(id=f"fn{number}-{name}", kind="function", concept=concept, polarity=polarity, attributes=attributes,  # type: ignore[arg-type]

@@ -251,6 +251,11 @@ def tidy(text: str) -> str:
     return _STOPS.sub(r"\1", text)
 
 
+def opened(text: str) -> str:
+    """Return a clause so that it can follow a noun: with its blank, or with its comma."""
+    return text if not text or text[0] in ",; " else f" {text}"
+
+
 def capital(text: str) -> str:
     """Return text with a capital first letter; units and names that need their small letter keep it."""
     if not text or not text[0].islower():

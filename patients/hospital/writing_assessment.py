@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from typing import NamedTuple
 
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 
 from .life import Illness, Result
-from .phrasing import Teller, capital, plain_line, table, unique
+from .phrasing import Teller, capital, opened, plain_line, table, unique
 from .record import Sentence
 from .writing_history import numbered
 from .writing_results import shown
-from .writing_story import background, opened, presentation, reason_of
+from .writing_story import background, presentation, reason_of
 from .writing_view import Known, flag, number
 from .writing_words import Scribe
 
@@ -22,13 +21,6 @@ _MOST_BASIS = 4
 _SERIES = 2
 _BACK = 85
 """Percent of the worst distance out of range, below which a value is on its way back."""
-
-
-class Said(NamedTuple):
-    """Words, and the facts that they rest on."""
-
-    text: str
-    facts: tuple[str, ...]
 
 
 def assessment(scribe: Scribe, *, day: int | None = None, visit: bool = False) -> list[Sentence]:
@@ -95,9 +87,9 @@ def graded(scribe: Scribe, teller: Teller, illness: Illness) -> str:
     name = scribe.condition(illness)
     if illness.condition not in table("graded") or illness.severity == "mild" or not teller.chance(30):
         return name
-    if any(word in name for word in ("severe", "moderate", "mild")) or name[:1].isupper():
+    if any(word in name for word in table("severity_word").values()) or name[:1].isupper():
         return name
-    return f"{illness.severity} {name}"
+    return f"{table('severity_word')[illness.severity]} {name}"
 
 
 def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sentence:
@@ -122,7 +114,7 @@ def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sen
     )
 
 
-def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
+def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:
     """Return the findings that speak for an illness: what it shows, what was seen, which values it moves."""
     known = scribe.known
     words: list[str] = []
@@ -145,7 +137,7 @@ def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
     for result in moved(known, illness, 2):
         words.append(f"{scribe.lab(result)} {scribe.value(result, unit=True)}")
         ids.append(result.id)
-    return Said(scribe.join(words), unique(ids))
+    return Sentence(scribe.join(words), unique(ids))
 
 
 def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wardround.patients.times import Instant
 
 from .life import Treated
-from .phrasing import Teller, capital, plain_line
+from .phrasing import Teller, capital, opened, plain_line, table
 from .record import Sentence
 from .writing_view import Known
 from .writing_words import Scribe
@@ -48,7 +48,9 @@ def breathing_news(scribe: Scribe, teller: Teller, since: Instant) -> list[Sente
             continue
         illness = known.outline.illnesses.get(one.illness or "")
         named = illness is not None and illness.known_at <= known.at
-        cause = f" because of {scribe.condition(illness)}" if illness is not None and named else ""
+        cause = ""
+        if illness is not None and named:
+            cause = opened(table("clauses")["because"].format(x=scribe.condition(illness)))
         facts = (one.id, illness.id) if illness is not None and named else (one.id,)
         said.append(teller.say(f"interval.{key}", facts, date=scribe.date(one.at), cause=cause))
     return said
@@ -60,5 +62,4 @@ def breathing_plan(scribe: Scribe, teller: Teller) -> list[Sentence]:
     if aid is None:
         return []
     text = capital(teller.words("plan.tube" if aid.procedure == _TUBE else "plan.mask"))
-    marks = {"hash": "# ", "number": "- "}
-    return [plain_line(marks.get(scribe.style.problems, "") + text, [aid.id])]
+    return [plain_line(scribe.style.point + text, [aid.id])]

@@ -9,12 +9,13 @@ from typing import TypeAlias
 from wardround.patients.times import Instant
 
 from .life import CourseEvent, Illness, Prescription, Result
-from .phrasing import Teller, capital, lowered, table, unique
+from .phrasing import Teller, capital, lowered, opened, table, unique
 from .record import Sentence
 from .writing_assessment import expected, measured_better
 from .writing_breathing import breathing_news
 from .writing_plan import consulted_service, done_words, stop_reason
-from .writing_story import background, long_known, opened, presentation
+from .writing_results import VITALS
+from .writing_story import background, long_known, presentation
 from .writing_view import Known, clock, flag, number
 from .writing_words import Scribe, service_name
 
@@ -48,21 +49,17 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     return said
 
 
-_OFF: Mapping[str, tuple[int, bool]] = MappingProxyType(
-    {"temperature": (38, True), "blood_pressure": (90, False), "heart_rate": (120, True),
-     "respiratory_rate": (26, True), "spo2": (90, False)}
-)  # fmt: skip
-"""From which figure a grown patient's vital sign is told among the events, and whether upward."""
-
-
 def _off_signs(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
     """Return the vital signs since the note before that nobody would call uneventful: the worst of each."""
     known, words = scribe.known, table("off_signs")
+    above, below = table("off_signs_above"), table("off_signs_below")
     told: list[str] = []
     facts: list[str] = []
-    for lab, (bound, upward) in _OFF.items():
+    for lab in VITALS:
         if scribe.child and lab != "temperature" and lab != "spo2":
             continue
+        upward = lab in above
+        bound = int(above[lab] if upward else below[lab])
         found = [(number(one.text.partition("/")[0]), one) for one in known.series(lab) if one.at > since]
         off = [
             (value, one) for value, one in found if value is not None and (value >= bound if upward else value < bound)

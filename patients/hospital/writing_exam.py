@@ -11,7 +11,7 @@ from .onset import HOUR
 from .phrasing import Teller, capital, lowered, plain_line, table
 from .record import Sentence
 from .writing_breathing import ventilated
-from .writing_usual import MIND, usual_words
+from .writing_usual import usual_words
 from .writing_view import Known, belied
 from .writing_words import Scribe
 
@@ -86,8 +86,8 @@ def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], pa
     present, absent = _by_part(scribe.known, better)
     if ventilated(scribe.known) is not None:  # who is sedated shows neither the mind nor what takes an answer
         parts = [part for part in parts if part != "psych"]
-        present["neuro"] = [one for one in present.get("neuro", ()) if one.finding not in MIND]
-        absent = {part: found for part, found in absent.items() if part not in ("general", "neuro", "chest")}
+        present["neuro"] = [one for one in present.get("neuro", ()) if one.finding not in table("exam_mind")]
+        absent = {part: found for part, found in absent.items() if part not in table("exam_unvoiced")}
     said = []
     for part in parts:
         items, ids = _there(scribe, teller, present.get(part, ()), better)
@@ -151,7 +151,7 @@ def _deniable(finding: str, symptoms: Collection[str], standing: Collection[str]
 
 def _beside(scribe: Scribe, teller: Teller, part: str, absent: Sequence[Sign]) -> tuple[list[str], list[str]]:
     """Return one thing more that is not there, beside a whole part found normal."""
-    if part not in ("abdomen", "extremities", "neuro"):
+    if part not in table("exam_normal_beside"):
         return [], []
     for one in absent:
         words = scribe.finding(one, teller, absent=True)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from .life import Adherence, Illness, Prescription, Relative
-from .phrasing import Teller, capital, counted, lowered, plain_line, table
+from .phrasing import Teller, capital, counted, limit, lowered, opened, plain_line, table
 from .record import Sentence
-from .writing_story import function_words, opened
+from .writing_story import function_words
 from .writing_words import Scribe
 
-_ADULT_HABITS = 15
-_WORKING = 18
 _MOST_PAST = 14
 
 
@@ -192,7 +190,7 @@ def social(scribe: Scribe) -> list[Sentence]:
     teller = scribe.teller("social-history")
     person, facts = scribe.person, ("person",)
     said: list[Sentence] = []
-    grown = scribe.age >= _ADULT_HABITS
+    grown = scribe.age >= limit("age_habits")
     if grown:
         pack = teller.words("social.pack", number=str(person.pack_years)) if person.pack_years else ""
         said.append(teller.say(f"social.smoke.{person.smoking}", facts, pack=opened(pack)))
@@ -202,7 +200,7 @@ def social(scribe: Scribe) -> list[Sentence]:
     if not scribe.child or person.living == "family":
         spouse = "wife" if person.sex == "male" else "husband"
         said.append(teller.say(f"social.living.{person.living}", facts, spouse=f"{teller.places['his']} {spouse}"))
-    if scribe.age >= _WORKING and teller.chance(75):
+    if scribe.age >= limit("age_working") and teller.chance(75):
         said.append(teller.say("social.work", facts, occupation=lowered(person.occupation.en)))
     words, ids = function_words(scribe)
     if ids and grown:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from wardround.patients.times import Instant
 
 from .onset import HOUR
-from .phrasing import Teller, table
+from .phrasing import Teller, opened, table
 from .record import NoteKind, NotePart, Sentence, Slug
 from .writing_assessment import assessment, diagnoses
 from .writing_consult import opinion, takes_drugs
@@ -17,7 +17,7 @@ from .writing_history import allergies, demographics, family, medications, past_
 from .writing_leaving import condition_at_discharge, discharge_medications, discharge_plan, followup, instructions
 from .writing_plan import consulted_service, consults, plan
 from .writing_results import laboratory, pathology, study_lines, vital_signs
-from .writing_story import background, chief_complaint, opened, present_illness, visit
+from .writing_story import background, chief_complaint, present_illness, visit
 from .writing_style import Style
 from .writing_view import Known
 from .writing_words import Scribe, service_name
@@ -140,17 +140,16 @@ class Composer:
         return self._part("physical-exam", said, lines=self.scribe.style.exam == "lines")
 
     def _labs(self) -> NotePart | None:
-        begin = self.known.begin - 6 * HOUR
-        since = self.since if self.since is not None and self.kind == "progress" else begin
-        return self._part("labs", laboratory(self.scribe, since))
+        return self._part("labs", laboratory(self.scribe, self._news()))
 
     def _imaging(self) -> NotePart | None:
-        return self._part("imaging", study_lines(self.scribe, self._new_studies(), imaging=True))
+        return self._part("imaging", study_lines(self.scribe, self._news(), imaging=True))
 
     def _other(self) -> NotePart | None:
-        return self._part("other-studies", study_lines(self.scribe, self._new_studies(), imaging=False))
+        return self._part("other-studies", study_lines(self.scribe, self._news(), imaging=False))
 
-    def _new_studies(self) -> Instant:
+    def _news(self) -> Instant:
+        """Return from when results are news: the note before, else a little before the patient came."""
         return self.since if self.since is not None and self.kind == "progress" else self.known.begin - 6 * HOUR
 
     def _pathology(self) -> NotePart | None:

@@ -10,19 +10,17 @@ from wardround.patients.times import Instant
 
 from .generation import rules
 from .life import Illness, Prescription, Treated
-from .phrasing import Teller, capital, lowered, plain_line, table, unique
+from .phrasing import Teller, capital, limit, lowered, opened, plain_line, table, unique
 from .record import Sentence
-from .writing_assessment import Said, expected, moved
+from .writing_assessment import expected, moved
 from .writing_breathing import breathing_plan
-from .writing_story import opened, presentation, related
+from .writing_story import presentation, related
 from .writing_view import Known, flag, number
 from .writing_words import Scribe, service_name
 
 _MOST_LABS = 3
 _MOST_PROBLEMS = 9
 _MOST_ORDERS = 9
-_TRANSFUSION = 8
-"""Hemoglobin in g/dL below which a note speaks of transfusion."""
 
 
 def plan(
@@ -59,11 +57,8 @@ def plan(
         actions = actions or [_nothing_now(scribe, teller, illness)]
         text = "; ".join(one.text for one in actions)
         ids = unique([illness.id, *(fact for one in actions for fact in one.facts)])
-        name = scribe.condition(illness)
-        if scribe.style.problems == "prose":
-            said.append(teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text))
-        else:
-            said.append(plain_line(f"{_head(scribe, illness, number, name)}{text}", ids))
+        title, mark = _title(scribe, illness, number)
+        said.append(_entry(scribe, teller, title, Sentence(text, ids), mark))
     if narrow:
         return said or [teller.say("plan.none", (known.root.id,))]
     if known.root.kind == "clinic":
@@ -89,18 +84,14 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     latest = known.latest()
     found = [latest[lab] for lab in expected(principal.condition) if lab in latest and not flag(latest[lab])][:1]
     value = "".join(f" ({scribe.lab(one)} {scribe.value(one, unit=True)})" for one in found)
-    name = scribe.condition(principal)
     lasting = principal.condition in table("leaves_history")  # a stroke is not over as a pneumonia is
-    name = f"history of {name}" if lasting else name
+    name = _history_of(scribe, principal) if lasting else scribe.condition(principal)
     text = lowered(teller.words("plan.over.followed" if lasting or _followed_up(known) else "plan.over", value=value))
     mine = [one for one in known.active("home", "discharge") if problem_of(known, one) == principal.id]
     kept = _orders(scribe, teller, "plan.home", [one for one in mine if not _supportive(one)])
     text = f"{text}; {kept.text}" if kept.text else text
     ids = unique([principal.id, *(one.id for one in found), *kept.facts])
-    if scribe.style.problems == "prose":
-        return [teller.say("course.chronic", ids, condition=name, Condition=capital(name), action=text)]
-    head = f"# {capital(name)}: " if scribe.style.problems == "hash" else f"{capital(name)}: "
-    return [plain_line(f"{head}{text}", ids)]
+    return [_entry(scribe, teller, name, Sentence(text, ids))]
 
 
 def _followed_up(known: Known) -> bool:
@@ -115,14 +106,11 @@ def _open_question(scribe: Scribe, teller: Teller, department: bool) -> list[Sen
     named = {one.id for one in known.problems[:_MOST_PROBLEMS]}
     found = given_here(known) if department else [one for one in known.active("inpatient") if one.start >= known.begin]
     found = [one for one in found if one.indication not in named and not _supportive(one)][:_MOST_ORDERS]
-    actions = [Said(lowered(teller.words("plan.workup")), facts)]
+    actions = [Sentence(lowered(teller.words("plan.workup")), facts)]
     actions.append(_orders(scribe, teller, "plan.given" if department else "plan.start", found))
     text = "; ".join(one.text for one in actions if one.text)
     ids = unique(fact for one in actions for fact in one.facts)
-    if scribe.style.problems == "prose":
-        return [teller.say("course.chronic", ids, condition=complaint, Condition=capital(complaint), action=text)]
-    head = f"# {capital(complaint)}: " if scribe.style.problems == "hash" else f"1. {capital(complaint)}: "
-    return [plain_line(f"{head}{text}", ids)]
+    return [_entry(scribe, teller, complaint, Sentence(text, ids), "1. ")]
 
 
 def problem_of(known: Known, one: Prescription) -> str | None:
@@ -163,7 +151,7 @@ def given_here(known: Known) -> list[Prescription]:
     return known.started(known.begin, known.at)
 
 
-def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
+def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:
     """Return what stands where nothing is given any more, or never was: a course that is over, recovery, watching."""
     known = scribe.known
     running = {one.drug for one in known.active()}
@@ -172,11 +160,11 @@ def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Said:
     if over:
         names = scribe.join([scribe.drug(one) for one in over])
         text = teller.words("plan.finished", drugs=names, Drugs=names)
-        return Said(text if text.startswith(names) else lowered(text), tuple(one.id for one in over))
+        return _clause(text, names, [one.id for one in over])
     turned = [one for one in known.happened("improved") if illness.id in one.facts]
     if turned:
-        return Said(teller.words("plan.recovering"), (illness.id, turned[-1].id))
-    return Said(teller.words("plan.none"), (illness.id,))
+        return Sentence(teller.words("plan.recovering"), (illness.id, turned[-1].id))
+    return Sentence(teller.words("plan.none"), (illness.id,))
 
 
 def _unplaced(scribe: Scribe, teller: Teller, begin: Instant, told: Collection[str]) -> list[Sentence]:
@@ -208,16 +196,9 @@ def _after_old(scribe: Scribe, teller: Teller, told: Collection[str]) -> list[Se
         if not kept:
             continue
         illness = known.outline.illnesses[name]
-        title = f"history of {scribe.condition(illness)}"
         action = _orders(scribe, teller, "plan.home", kept)
-        ids = (illness.id, *action.facts)
-        if scribe.style.problems == "prose":
-            said.append(
-                teller.say("course.chronic", ids, condition=title, Condition=capital(title), action=action.text)
-            )
-        else:
-            mark = "# " if scribe.style.problems == "hash" else ""
-            said.append(plain_line(f"{mark}{capital(title)}: {action.text}", ids))
+        done = Sentence(action.text, (illness.id, *action.facts))
+        said.append(_entry(scribe, teller, _history_of(scribe, illness), done))
     return said
 
 
@@ -234,23 +215,38 @@ def _support(scribe: Scribe, teller: Teller) -> list[Sentence]:
     if not orders:
         return []
     text = teller.words("plan.support", orders=scribe.orders(orders))
-    marks = {"hash": "# ", "number": "- "}
-    return [plain_line(marks.get(scribe.style.problems, "") + text, [one.id for one in orders])]
+    return [plain_line(scribe.style.point + text, [one.id for one in orders])]
 
 
-def _head(scribe: Scribe, illness: Illness, number: int, name: str) -> str:
-    if scribe.style.problems == "hash":
-        return f"# {capital(name)}: "
-    if scribe.style.problems == "system":
-        profile = condition_profiles().get(illness.condition)
-        system = table("organ_system")[profile.system] if profile is not None else "General"
-        return f"{system} ({name}): "
-    return f"{number}. {capital(name)}: "
+def _title(scribe: Scribe, illness: Illness, number: int) -> tuple[str, str]:
+    """Return what a problem is called in a plan, and its mark where the author numbers them."""
+    name = scribe.condition(illness)
+    if scribe.style.problems != "system":
+        return name, f"{number}. "
+    system = table("organ_system")[condition_profiles()[illness.condition].system]
+    return f"{system} ({name})", ""
+
+
+def _entry(scribe: Scribe, teller: Teller, name: str, done: Sentence, mark: str = "") -> Sentence:
+    """Return a problem with what is done for it, in the author's form; a mark, where it is not the author's own."""
+    if scribe.style.problems == "prose":
+        return teller.say("course.chronic", done.facts, condition=name, Condition=capital(name), action=done.text)
+    mark = scribe.style.point if scribe.style.problems == "hash" else mark
+    return plain_line(f"{mark}{capital(name)}: {done.text}", done.facts)
+
+
+def _history_of(scribe: Scribe, illness: Illness) -> str:
+    return table("clauses")["history_of"].format(x=scribe.condition(illness))
+
+
+def _clause(text: str, first: str, facts: Sequence[str]) -> Sentence:
+    """Return a clause of a plan: without a capital, unless it begins with a name that has its own."""
+    return Sentence(text if text.startswith(first) else lowered(text), tuple(facts))
 
 
 def problem(
     scribe: Scribe, teller: Teller, illness: Illness, begin: Instant, *, department: bool = False
-) -> list[Said]:
+) -> list[Sentence]:
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
     unused = {one.prescription: one.id for one in known.adherence if one.state in table("resumed")}
@@ -269,39 +265,39 @@ def problem(
         said = [_orders(scribe, teller, "plan.given", here), _orders(scribe, teller, "plan.leaving", leaving)]
     said.append(_orders(scribe, teller, "plan.home", home))
     resumed = _orders(scribe, teller, "plan.resume", again)
-    said.append(Said(resumed.text, (*resumed.facts, *(unused[one.id] for one in again))))
+    said.append(Sentence(resumed.text, (*resumed.facts, *(unused[one.id] for one in again))))
     said += _stopped(scribe, teller, illness, begin)
     said += _procedures(scribe, teller, illness, begin)
     watched = [one for one in moved(known, illness, _MOST_LABS + 2) if one.lab not in table("drawn_once")][:_MOST_LABS]
     if watched and known.new(illness) and teller.chance(60):
         names = scribe.join([scribe.lab(one) for one in watched])
         text = teller.words("plan.labs", labs=names, Labs=capital(names))
-        said.append(Said(lowered(text), tuple(one.id for one in watched)))
+        said.append(Sentence(lowered(text), tuple(one.id for one in watched)))
     return [one for one in said if one.text]
 
 
-def _followed(scribe: Scribe, teller: Teller, illness: Illness) -> list[Said]:
+def _followed(scribe: Scribe, teller: Teller, illness: Illness) -> list[Sentence]:
     """Return the value by which a chronic illness is followed, where nothing else is done and it is out of range."""
     lab = table("followed").get(illness.condition)
     result = scribe.known.latest().get(lab) if lab is not None else None
     if result is None or not flag(result):
         return []
-    low = lab == "hemoglobin" and (number(result.text) or 0) < _TRANSFUSION
+    low = lab == "hemoglobin" and (number(result.text) or 0) < limit("hemoglobin_transfused")
     value = f"{scribe.lab(result)} {scribe.value(result, unit=True)}"
     text = teller.words("plan.value.low" if low else "plan.value", value=value)
-    return [Said(text if text.startswith(value) else lowered(text), (result.id,))]
+    return [_clause(text, value, [result.id])]
 
 
-def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescription]) -> Said:
+def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescription]) -> Sentence:
     chosen = list(orders)[:_MOST_ORDERS]
     if not chosen:
-        return Said("", ())
+        return Sentence("")
     words = scribe.orders(chosen)
     text = teller.words(key, orders=words, Orders=capital(words))
-    return Said(text if text.startswith(words) else lowered(text), tuple(one.id for one in chosen))
+    return _clause(text, words, [one.id for one in chosen])
 
 
-def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:
+def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Sentence]:
     known = scribe.known
     running = {one.drug for one in known.active()}
     said = []
@@ -311,7 +307,7 @@ def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -
         name = scribe.drug(one)
         held = one.kind != "inpatient" and known.root.kind != "clinic"  # whether it comes back is decided on leaving
         text = teller.words("plan.hold" if held else "plan.stop", drug=name, Drug=name, reason=stop_reason(teller, one))
-        said.append(Said(text if text.startswith(name) else lowered(text), (one.id,)))
+        said.append(_clause(text, name, [one.id]))
     return said[:2]
 
 
@@ -322,7 +318,7 @@ def stop_reason(teller: Teller, one: Prescription) -> str:
     return opened(teller.words("plan.reason", why=lowered(one.stop_reason.en.rstrip(".")).removeprefix("held ")))
 
 
-def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Said]:
+def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Sentence]:
     known = scribe.known
     said = []
     for one in known.life.treated:
@@ -331,7 +327,7 @@ def _procedures(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant
             key = "course.care_done" if care else "plan.procedure"
             text = teller.words(key, procedure=what, Procedure=capital(what), date=scribe.date(one.at), outcome=went)
             text = lowered(text) if care else text
-            said.append(Said(text, (one.id,)))
+            said.append(Sentence(text, (one.id,)))
     return said[:2]
 
 

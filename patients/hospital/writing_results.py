@@ -9,7 +9,7 @@ from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles,
 from wardround.patients.times import Instant
 
 from .life import Culture, Result, Study
-from .phrasing import Teller, capital, lowered, plain_line, table
+from .phrasing import Teller, capital, limit, lowered, plain_line, table
 from .record import Sentence
 from .reports import impression_words
 from .writing_view import clock, flag, number
@@ -18,7 +18,6 @@ from .writing_words import Scribe, unit_of
 VITALS = ("temperature", "blood_pressure", "heart_rate", "respiratory_rate", "spo2")
 _MOST_GROUPS = 9
 _MOST_NORMAL = 6
-_FEVER = 38
 _DRUGS = 4
 _NOTABLE = 8
 """Percent out of range from which a value is worth a word."""
@@ -96,7 +95,7 @@ def _ranges(scribe: Scribe, teller: Teller, since: Instant) -> list[Sentence]:
     rest = ", ".join(words)
     if hottest is None:
         return [teller.line("vitals.range", ids, ranges=rest)]
-    key = "vitals.febrile" if (number(hottest.text) or 0) >= _FEVER else "vitals.afebrile"
+    key = "vitals.febrile" if (number(hottest.text) or 0) >= limit("fever") else "vitals.afebrile"
     return [teller.line(key, (hottest.id, *ids), tmax=hottest.text, rest=rest)]
 
 

@@ -9,7 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, relations
 from wardround.patients.times import DAY
 
 from .life import Illness, Sign, Stay
-from .phrasing import Teller, article, capital, counted, lowered, table
+from .phrasing import Teller, article, capital, counted, lowered, opened, table
 from .record import Sentence
 from .writing_results import notable, shown, vitals_line
 from .writing_view import Known, weight
@@ -110,11 +110,6 @@ def related() -> frozenset[tuple[str, str]]:
 def _principal_condition(known: Known) -> str:
     one = known.outline.illnesses.get(known.root.principal)
     return one.condition if one is not None else ""
-
-
-def opened(text: str) -> str:
-    """Return a clause so that it can follow a noun: with its blank, or with its comma."""
-    return text if not text or text[0] in ",; " else f" {text}"
 
 
 def present_illness(scribe: Scribe) -> list[Sentence]:
@@ -348,7 +343,7 @@ def function_words(scribe: Scribe) -> tuple[dict[str, str], tuple[str, ...]]:
     one = scribe.known.function
     if one is None:
         return {}, ()
-    falls = "no falls" if one.falls == 0 else counted(one.falls, "fall")
+    falls = table("clauses")["no_falls"] if one.falls == 0 else counted(one.falls, "fall")
     words = {
         "walking": table("walking")[one.walking],
         "walking_short": table("walking_short")[one.walking],

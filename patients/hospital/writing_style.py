@@ -52,6 +52,11 @@ class Style:
         text = words or table(self.headers)[slug]
         return text.upper() if self.upper else text
 
+    @property
+    def point(self) -> str:
+        """What stands before a line of the plan that is no problem."""
+        return {"hash": "# ", "number": "- "}.get(self.problems, "")
+
     def mark(self, number: int) -> str:
         """Return what stands before line `number` (from 1) of a list."""
         marks = {"dash": "- ", "star": "* ", "none": ""}

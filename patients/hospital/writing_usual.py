@@ -9,8 +9,8 @@ from wardround.patients.knowledge.bedside import finding_profiles
 
 from .life import CourseEvent, Result, Sign
 from .onset import HOUR
-from .phrasing import Teller, table
-from .writing_breathing import breathing_aid
+from .phrasing import Teller, limit, table
+from .writing_breathing import breathing_aid, ventilated
 from .writing_story import complaint_sign
 from .writing_view import Known, number
 from .writing_words import Scribe
@@ -18,23 +18,6 @@ from .writing_words import Scribe
 _DAY = 26 * HOUR
 _CLEARED = 24 * HOUR
 """From the turn of an illness until the mind is clear again."""
-_ADULT = 13
-_TALKS = 6
-_FEVER = 38
-_FAST = 100
-_SLOW = 55
-_FAST_ILL = 130
-_LOW_PRESSURE = 90
-_BREATHS = 24
-_BREATHS_ILL = 28
-_SATURATION = 93
-_SATURATION_ILL = 90
-_TIRED_PULSE = 110
-_PAIN = 7
-_CLOUDED = ("confusion",)
-_DROWSY = ("drowsiness",)
-MIND = frozenset(("disorientation", "reduced_consciousness", "postictal_state", "inattention"))
-"""Signs that speak of the mind."""
 
 
 class Usual(NamedTuple):
@@ -66,7 +49,7 @@ def usual_words(
     """
     known = scribe.known
     aid = breathing_aid(known)
-    if aid is not None and aid.procedure == "mechanical_ventilation":
+    if aid is not None and ventilated(known) is not None:
         if part in ("general", "neuro"):
             key = "general" if part == "general" else "mind"
             return Usual(teller.words(f"exam.{key}.tube"), (aid.id,), whole=True, always=True)
@@ -85,7 +68,7 @@ def usual_words(
             "extremities": ("limbs.fine", "")}  # fmt: skip
     if part not in keys or present.get(part):
         return None
-    if part == "chest" and _ill_with(known, ("pneumothorax",)):
+    if part == "chest" and _ill_with(known, table("exam_chest_untold")):
         return None
     whole, some = keys[part]
     barred = _barred(known, "limbs" if part == "extremities" else part) or (
@@ -111,17 +94,25 @@ def _value(found: Mapping[str, Result], lab: str, facts: list[str]) -> int | Non
     return int(value)
 
 
+def _from(value: int | None, bound: int) -> bool:
+    return value is not None and value >= bound
+
+
+def _under(value: int | None, bound: int) -> bool:
+    return value is not None and value < bound
+
+
 def _general(scribe: Scribe, teller: Teller) -> Usual:
     known = scribe.known
     found, facts = _vitals(known), [known.root.id]
-    grown = scribe.age >= _ADULT
+    grown = scribe.age >= limit("age_examined_grown")
     pressure, pulse = _value(found, "blood_pressure", facts), _value(found, "heart_rate", facts)
     breaths, saturation = _value(found, "respiratory_rate", facts), _value(found, "spo2", facts)
     heat, pain = _value(found, "temperature", facts), _value(found, "pain_score", facts)
-    ill = saturation is not None and saturation < _SATURATION_ILL
+    ill = _under(saturation, limit("saturation_ill"))
     if grown:
-        ill = ill or (pressure is not None and pressure < _LOW_PRESSURE)
-        ill = ill or (pulse is not None and pulse >= _FAST_ILL) or (breaths is not None and breaths >= _BREATHS_ILL)
+        ill = ill or _under(pressure, limit("pressure_ill"))
+        ill = ill or _from(pulse, limit("pulse_ill")) or _from(breaths, limit("breaths_ill"))
     turns = known.happened("improved", "worsened", "ready")
     worse = bool(turns) and turns[-1].kind == "worsened" and known.root.kind == "ward"
     severe = known.principal is not None and known.principal.severity == "severe" and known.root.kind != "clinic"
@@ -129,13 +120,13 @@ def _general(scribe: Scribe, teller: Teller) -> Usual:
     if ill or worse:
         key = "ill"
         facts += [turns[-1].id] if worse else []
-    elif pain is not None and pain >= _PAIN:
+    elif _from(pain, limit("pain_hurts")):
         key = "hurt"
     elif (
-        (heat is not None and heat >= _FEVER)
-        or (grown and pulse is not None and pulse >= _TIRED_PULSE)
-        or (saturation is not None and saturation < _SATURATION - 1)
-        or (grown and breaths is not None and breaths >= _BREATHS)
+        _from(heat, limit("fever"))
+        or (grown and _from(pulse, limit("pulse_tired")))
+        or _under(saturation, limit("saturation_tired"))
+        or (grown and _from(breaths, limit("breaths_fast")))
         or (acute and not known.happened("improved"))
     ):
         key = "fair"
@@ -153,11 +144,11 @@ def _heart(scribe: Scribe, teller: Teller, *, found: bool) -> Usual | None:
     if _barred(known, "rhythm"):
         return Usual(teller.words("exam.heart.rhythm"), tuple(facts), whole=False)
     pulse = _value(_vitals(known), "heart_rate", facts)
-    fast = _FAST if scribe.age >= _ADULT else _FAST_ILL
+    fast = limit("pulse_fast" if scribe.age >= limit("age_examined_grown") else "pulse_fast_child")
     key = "regular"
     if pulse is not None and pulse > fast:
         key = "fast"
-    elif pulse is not None and pulse < _SLOW:
+    elif _under(pulse, limit("pulse_slow")):
         key = "slow"
     return Usual(teller.words(f"exam.heart.{key}"), tuple(facts), whole=True)
 
@@ -167,20 +158,20 @@ def _mind(
 ) -> Usual | None:
     known = scribe.known
     found = {one.finding for signs in present.values() for one in signs}
-    if found & MIND:
+    if found & set(table("exam_mind")):
         return None
     nerves = not present.get("neuro") and _asks_for_nerves(known) and not _barred(known, "nerves")
-    clouded = [one for one in known.signs if one.present and one.finding in (*_CLOUDED, *_DROWSY)]
+    states = table("exam_clouded")
+    clouded = [one for one in known.signs if one.present and one.finding in states]
     clouded = [one for one in clouded if not _cleared(known, one, better)]
     if clouded:
-        drowsy = all(one.finding in _DROWSY for one in clouded)
-        key = "drowsy" if drowsy else "clouded"
+        key = "drowsy" if all(states[one.finding] == "drowsy" for one in clouded) else "clouded"
         return Usual(teller.words(f"exam.mind.{key}"), (clouded[0].id,), whole=False, always=True)
-    if _ill_with(known, ("dementia",)):
+    if _ill_with(known, table("exam_memory")):
         return Usual(teller.words("exam.mind.memory"), (known.root.id,), whole=False, always=True)
     if _barred(known, "mind"):
         return None
-    text = teller.words("exam.mind.child" if scribe.age < _TALKS else "exam.mind.clear")
+    text = teller.words("exam.mind.child" if scribe.age < limit("age_oriented") else "exam.mind.clear")
     if nerves:
         text += f", {teller.words('exam.nerves.intact')}"
     return Usual(text, (known.root.id,), whole=True, always=True)
@@ -214,9 +205,9 @@ def _short_of_breath(scribe: Scribe) -> bool:
     known, facts = scribe.known, [""]
     found = _vitals(known)
     breaths, saturation = _value(found, "respiratory_rate", facts), _value(found, "spo2", facts)
-    if saturation is not None and saturation < _SATURATION:
+    if _under(saturation, limit("saturation_low")):
         return True
-    if scribe.age >= _ADULT and breaths is not None and breaths >= _BREATHS:
+    if scribe.age >= limit("age_examined_grown") and _from(breaths, limit("breaths_fast")):
         return True
     seen = [finding_profiles().get(one.finding) for one in known.signs if one.present and one.type == "imaging"]
     return any(one is not None and one.system == "respiratory" for one in seen)

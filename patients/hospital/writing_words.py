@@ -194,7 +194,7 @@ class Scribe:
             frequency = table("frequency_long").get(frequency, frequency)
         words = [self.drug(one)] if name else []
         words += [one.dose, route, frequency]
-        prn = "PRN" if how == "short" else "as needed"
+        prn = table("clauses")["as_needed_short" if how == "short" else "as_needed"]
         if one.prn and "prn" not in frequency.lower() and "needed" not in frequency.lower():
             words.append(prn)
         return " ".join(word for word in words if word)
