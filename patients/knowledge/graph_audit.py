@@ -22,7 +22,7 @@ from .bedside import (
 )
 from .graph_models import ConditionProfile, FindingProfile, Relation, StudyProfile, Treatment
 from .lab_audit import effect_faults
-from .loader import conditions, drug_classes, drugs, findings, labs
+from .loader import conditions, drug_classes, drugs, findings
 from .phrase_audit import phrase_faults
 
 _MEN_ONLY = ("prostat", "testic", "erectile", "epididym")
@@ -98,12 +98,14 @@ def _edges(one: ConditionProfile) -> Iterator[str]:
 def _workup(one: ConditionProfile) -> Iterator[str]:
     work = one.workup
     for panel in (*work.panels, *work.repeat_hours, *(lab for visit in one.follow_up for lab in visit.labs)):
-        if panel not in panels() and panel not in labs():
-            yield f"workup: `{panel}` is no panel or lab"
+        if panel not in panels() and panel not in lab_profiles():
+            yield f"workup: `{panel}` is no panel and no lab with a profile"
     for order in work.studies:
         if order.study not in study_profiles():
             yield f"workup.studies: `{order.study}` has no study profile"
     for procedure in work.procedures:
+        for effect in procedure.effects:
+            yield from (f"workup.{procedure.procedure}.{effect.lab}{fault}" for fault in effect_faults(effect))
         if not _is(procedure.procedure, "procedure"):
             yield f"workup.procedures: `{procedure.procedure}` is no procedure of findings.json"
     for start, end in [*(study.hours for study in work.studies), *(treated.hours for treated in work.procedures)]:

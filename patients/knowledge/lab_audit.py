@@ -135,11 +135,9 @@ def _panels() -> Iterator[str]:
 
 def _effects() -> Iterator[str]:
     for profile in condition_profiles().values():
-        yield from _movable(f"condition `{profile.id}`", profile.effects)
-        yield from _of_nothing(f"condition `{profile.id}`", profile.effects)
-        for one in (*profile.workup.panels, *sorted(profile.workup.repeat_hours)):
-            if one not in panels() and one not in lab_profiles():
-                yield f"condition `{profile.id}` orders `{one}`, neither a panel nor a lab with a profile"
+        effects = (*profile.effects, *(one for order in profile.workup.procedures for one in order.effects))
+        yield from _movable(f"condition `{profile.id}`", effects)
+        yield from _of_nothing(f"condition `{profile.id}`", effects)
     for drug in drug_profiles().values():
         yield from _movable(f"drug `{drug.id}`", drug.effects)
         for one in drug.monitors:

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from .models import Names, Synonyms
+from .models import Names, Synonyms, _Frozen
 
 MissingPolicy = Literal["zero", "none"]
 Operator = Literal["<", "<=", ">", ">="]
 FormulaName = Literal["meld", "meld_na", "meld_3", "cockcroft_gault", "ckd_epi_2021", "corrected_calcium", "anion_gap"]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Derivation(_Frozen):
