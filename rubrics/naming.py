@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from wardround.patients import knowledge
 from wardround.rubrics.checks.drug_doses import drugs_of
 from wardround.rubrics.checks.matching import ids_for
+from wardround.rubrics.reading.annotate import DRUGS, MEASURES
 
 from .rubric import (
     AdviceCheck,
@@ -25,9 +26,6 @@ from .rubric import (
     ValueCheck,
 )
 
-MEASURES = ("lab", "vital")
-DRUGS = ("drug", "drug_class")
-
 
 def name_problems(check: Check) -> list[str]:
     """Return each name of a check, composed ones included, that the knowledge base does not know, with the remedy.
@@ -39,7 +37,7 @@ def name_problems(check: Check) -> list[str]:
         return [problem for member in check.checks for problem in name_problems(member)]
     if isinstance(check, Not):
         return name_problems(check.check)
-    problems = [_unknown(name, MEASURES) for name in _measured(check) if not _known(name)]
+    problems = [_unknown(name) for name in _measured(check) if not _known(name)]
     for name, kinds in _named(check):
         near = None if ids_for(name) else knowledge.lexicon().suggest(name, kinds)
         if near is not None:
@@ -51,8 +49,8 @@ def _known(name: str) -> bool:
     return bool(ids_for(name, MEASURES) or drugs_of(name))
 
 
-def _unknown(name: str, kinds: tuple[str, ...]) -> str:
-    near = knowledge.lexicon().suggest(name, kinds)
+def _unknown(name: str) -> str:
+    near = knowledge.lexicon().suggest(name, MEASURES)
     remedy = f"did you mean `{near.name.en}`?" if near is not None else "name a lab or vital sign of the knowledge base"
     return f"concept `{name}` is no known measurement; {remedy}"
 

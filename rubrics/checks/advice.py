@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import ActClaim, Reading
-from wardround.rubrics.reading.cues import words
+from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.document import Ann, Document
 from wardround.rubrics.rubric import AdviceCheck, Verdict
 
@@ -18,7 +18,7 @@ CLOSE = {
 }
 """Acts that carry out the asked one."""
 NEVER = words("advice.never")
-JOINTS = tuple(sorted(words("advice.switch_joints"), key=lambda joint: (-len(joint), joint)))
+JOINTS = longest_first("advice.switch_joints")
 """What stands between the old and the new drug of a switch in a check."""
 
 

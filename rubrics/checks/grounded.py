@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from wardround.rubrics.evidence import Evidence
 from wardround.rubrics.reading import Measured, Reading, read
+from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.rubric import CheckValue, GroundedCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
 from .dates import day_of, same_day
-from .matching import MEASURES, ids_for, is_a, unread, verdict, words_of
+from .matching import ids_for, is_a, unread, verdict, words_of
 
 
 @dataclass(frozen=True, slots=True)

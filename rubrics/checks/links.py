@@ -88,7 +88,7 @@ def _opening_with(reading: Reading, sentence: Sentence) -> tuple[Spans, Spans] |
     """As in "With trimethoprim on board, the hyperkalemia …", "Between A and B, the CT has to wait"."""
     if reading.document.tokens[sentence.start].key not in ("with", "between") or sentence.question:
         return None
-    end = _clause_end(reading, sentence, sentence.start)
+    end = reading.document.clause_end(sentence, sentence.start)
     if end >= sentence.end:  # "With a haemoglobin of 6.4 I would transfuse."
         opening = Ann(sentence.start, sentence.start + 1, "link", "because")
         end = _advice_start(reading, sentence, opening) or _bare_act(reading, sentence) or end
@@ -150,22 +150,6 @@ def _denied(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     return any(other.kind == "not" and other.start <= ann.start < other.end for other in sentence.of("link"))
 
 
-def _clause_start(reading: Reading, sentence: Sentence, at: int) -> int:
-    clause = reading.document.clause
-    while at > sentence.start and clause[at - 1] == clause[at]:
-        at -= 1
-    return at
-
-
-def _clause_end(reading: Reading, sentence: Sentence, at: int) -> int:
-    """Return the end of the clause and of what a list adds to it."""
-    clause = reading.document.clause
-    end = at
-    while end < sentence.end and clause[end] == clause[at]:
-        end += 1
-    return end
-
-
 def _previous(reading: Reading, number: int) -> Spans:
     if number == 0:
         return []
@@ -175,10 +159,10 @@ def _previous(reading: Reading, number: int) -> Spans:
 
 def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
     tokens = reading.document.tokens
-    start = _clause_start(reading, sentence, ann.start)
+    start = reading.document.clause_start(sentence, ann.start)
     if tokens[ann.start].raw in FRONTED and any(
         reading.document.text(other.start, other.end) in CLOSING and _closes(reading, sentence, other, start)
-        for other in sentence.within(ann.end, _clause_end(reading, sentence, ann.start), "link")
+        for other in sentence.within(ann.end, reading.document.clause_end(sentence, ann.start), "link")
     ):
         return None  # "由呕吐引起": the causing word at the end reads both
     if ann.start == sentence.start and reading.document.text(ann.start, ann.end).lower().endswith(STATING):
@@ -188,7 +172,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
         ann.start - start <= 2 and tokens[ann.start].kind == "c" and start == sentence.start
     )
     if opening and reading.document.text(ann.start, ann.end).lower() not in TRAILING:
-        end = _clause_end(reading, sentence, ann.start)
+        end = reading.document.clause_end(sentence, ann.start)
         turn = next((i for i in range(ann.end, end) if tokens[i].raw in TURN), None)
         if turn is not None:
             return [(turn + 1, sentence.end)], [(ann.end, turn)]
@@ -228,7 +212,7 @@ def _advice_start(reading: Reading, sentence: Sentence, ann: Ann) -> int | None:
     at = min(
         min(start, a.end) if clause[a.end] == clause[start] else start for start, a in zip(starts, acts, strict=True)
     )
-    start = _clause_start(reading, sentence, at)
+    start = reading.document.clause_start(sentence, at)
     if start > ann.end:
         return start
     while at > ann.end + 1 and document.tokens[at - 1].key in SUBJECTS:
@@ -267,13 +251,13 @@ def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
     tokens = reading.document.tokens
     limit = next((i for i in range(ann.end, limit) if tokens[i].raw in ";；"), limit)
     for other in sentence.within(ann.end, limit, "link"):
-        start = _clause_start(reading, sentence, other.start)
+        start = reading.document.clause_start(sentence, other.start)
         named = any(True for a in sentence.within(start, other.start, "concept") if a.start == start)
         if start > ann.end and named and reading.document.text(other.start, other.end) in WRAPPED:
             return start  # "为了粒缺，发热是输血引起的": another matter with its own cause
     for act in sentence.within(ann.end, limit, "act"):
         if clause[act.start] != clause[ann.end - 1] and act.kind != "none":
-            start = _clause_start(reading, sentence, act.start)
+            start = reading.document.clause_start(sentence, act.start)
             return max(start, ann.end + 1) if start > ann.end else limit
     return limit
 
@@ -301,7 +285,7 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
     text = document.text(ann.start, ann.end)
     if text.lower() in BACKWARD and ann.start > sentence.start + 1 and _ends(reading, sentence, ann):
         return [(sentence.start, ann.start)], _previous(reading, number)  # "Stop metformin for that reason."
-    start = _clause_start(reading, sentence, ann.start)
+    start = reading.document.clause_start(sentence, ann.start)
     if text[0] in WITH and text[-1] in CONCERN and ann.end - ann.start > 3:
         return [(sentence.start, ann.start)], [(ann.start + 1, ann.end - 2)]
     if any(word in text for word in WRAPPED) or (text in CLOSING and _closes(reading, sentence, ann, start)):
@@ -327,10 +311,8 @@ def _ends(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
 
 def _closes(reading: Reading, sentence: Sentence, ann: Ann, start: int) -> bool:
     """Tell whether a causing word ends its clause after a word that opens the cause ("谵妄由尿潴留引起")."""
-    tokens, clause = reading.document.tokens, reading.document.clause
-    end = ann.end
-    while end < sentence.end and clause[end] == clause[ann.start]:
-        end += 1
+    tokens = reading.document.tokens
+    end = max(ann.end, reading.document.clause_end(sentence, ann.start))
     ends = all(tokens[i].kind == "p" or tokens[i].raw in "的了" for i in range(ann.end, end))
     return ends and any(tokens[i].raw in OPENING for i in range(start, ann.start))
 

@@ -7,17 +7,16 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.reading.annotate import LEVELS
-from wardround.rubrics.reading.cues import words
+from wardround.rubrics.reading.annotate import DRUGS, MEASURES, level_name
+from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.tokens import Token, stem, tokenise
 from wardround.rubrics.rubric import Span, Verdict
 
 from .context import CheckContext
 
-MEASURES = ("lab", "vital")
 SAME = {"天": "日"}
 ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
-FORMS = tuple(sorted(words("matching.forms"), key=lambda form: (-len(form), form)))
+FORMS = longest_first("matching.forms")
 ALIKE = tuple(frozenset(entry.split()) for entry in sorted(words("matching.alike")))
 STOP_WORDS = words("matching.stop_words")
 
@@ -54,8 +53,7 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
     if found is None:
         return _without_form(name)
     if kinds == MEASURES and found.kind == "drug":
-        level = LEVELS.get(found.id, f"{found.id}_level")
-        return (level,) if level in knowledge.labs() else (found.id,)
+        return (level_name(found.id) or found.id,)
     ids = [found.id]
     for mention in lexicon.scan(name):
         if mention.start == 0 and mention.end == len(name):
@@ -78,8 +76,8 @@ def _alike(name: str) -> tuple[str, ...]:
 def _without_form(name: str) -> tuple[str, ...]:
     """Return the ids of a drug named with its form ("fentanyl patch", "芬太尼透皮贴")."""
     for form in FORMS:
-        if name.endswith(form) and (ids := ids_for(name.removesuffix(form), ("drug", "drug_class"))):
-            return ids if knowledge.lexicon().concept(ids[0]).kind in ("drug", "drug_class") else ()
+        if name.endswith(form) and (ids := ids_for(name.removesuffix(form), DRUGS)):
+            return ids if knowledge.lexicon().concept(ids[0]).kind in DRUGS else ()
     return ()
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.reading.annotate import MEASURES
+from wardround.rubrics.reading.concepts import concepts
 from wardround.rubrics.rubric import OnlyCheck, Verdict
 
 from .context import CheckContext
-from .matching import MEASURES, ids_for, is_a, unread, verdict, words_of
+from .matching import ids_for, is_a, unread, verdict, words_of
 
 
 def judge(check: OnlyCheck, reading: Reading, context: CheckContext) -> Verdict:
     """Pass where every measurement is of an allowed concept."""
     if (bad := unread(reading, context)) is not None:
         return bad
+    settings = concepts().settings
     extra = [
         claim
         for claim in reading.measured()
-        if claim.concept != "oxygen_requirement"  # how the oxygen runs, no measurement
+        if claim.concept not in settings  # how the oxygen runs, no measurement
         and not any(allowed(claim, name) for name in check.concepts)
     ]
     if extra:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from wardround.rubrics.reading import MentionClaim, Reading
-from wardround.rubrics.reading.cues import words
+from wardround.rubrics.reading.annotate import DRUGS
+from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.document import CONTRAST, Ann, Sentence, turns
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
@@ -24,7 +25,7 @@ SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "
 DENIABLE = frozenset(("stop", "miss", "lack"))
 MARKING = frozenset(("stop", "miss", "lack", "take"))
 NEVER = words("advice.never")
-JOINTS = tuple(sorted(words("reports.joints"), key=lambda joint: (-len(joint), joint)))
+JOINTS = longest_first("reports.joints")
 """What stands between the two parts of a reason."""
 ANAPHORS = words("reports.anaphors")
 QUOTES = "\"'”“"
@@ -255,7 +256,7 @@ def _denied(reading: Reading, event: Ann) -> bool:
 
 
 def _drugs_in(reading: Reading, start: int, end: int) -> list[MentionClaim]:
-    return [n for n in reading.names if n.kind in ("drug", "drug_class") and start <= n.token < end]
+    return [n for n in reading.names if n.kind in DRUGS and start <= n.token < end]
 
 
 def _governed(reading: Reading, event: Ann, start: int, end: int) -> tuple[str, ...]:
@@ -283,7 +284,7 @@ def _meant(reading: Reading, spans: Spans) -> tuple[str, ...]:
     keys = {document.tokens[i].key for start, end in spans for i in range(start, end)}
     if not keys & ANAPHORS:
         return ()
-    before = [n for n in reading.names if n.kind in ("drug", "drug_class") and n.token < spans[0][0]]
+    before = [n for n in reading.names if n.kind in DRUGS and n.token < spans[0][0]]
     if not before:
         return ()
     last = [n for n in before if n.sentence == before[-1].sentence]
@@ -313,7 +314,7 @@ def _linked(reading: Reading, spans: Spans) -> Spans:
 def _reason(concept: Phrase, reason: Phrase, reading: Reading, spans: Spans) -> bool:
     """Tell whether the reason stands with this concept: up to the next other drug, or back to the last one."""
     wanted = {one for ids in concept.names for one in ids}
-    drugs = [n for n in reading.names if n.kind in ("drug", "drug_class") and any(s <= n.token < e for s, e in spans)]
+    drugs = [n for n in reading.names if n.kind in DRUGS and any(s <= n.token < e for s, e in spans)]
     mine = [n for n in drugs if set(n.concepts) & wanted or is_a(n.concepts, tuple(wanted))]
     others = [n for n in drugs if n not in mine]
     if not mine or not others:

@@ -12,11 +12,11 @@ from decimal import Decimal
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
+from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.reading.tokens import Token
 
 from .amounts import equivalent
-from .matching import MEASURES
 from .score_names import (
     Place,
     component_places,

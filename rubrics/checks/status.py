@@ -6,16 +6,17 @@ from dataclasses import replace
 
 from wardround.rubrics.limits import limits
 from wardround.rubrics.reading import Reading, StatusClaim
+from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.panels import panels_of
+from wardround.rubrics.reading.status import MOVES
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
-from .matching import MEASURES, ids_for, is_a, unread, verdict
+from .matching import ids_for, is_a, unread, verdict
 
 TESTS = words("status.read_as_tests")
 AS_TEST = {"normal": "negative", "high": "positive"}
-MOVES = frozenset(("rising", "falling", "stable"))
 
 
 def judge(check: StatusCheck, reading: Reading, context: CheckContext) -> Verdict:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.reading.bounds import on_side
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.rubric import ThresholdCheck, Verdict
 
@@ -14,6 +14,7 @@ from .value import claims_for
 
 IMPERATIVES = words("threshold.imperatives")
 DEFINING = tuple(sorted(words("threshold.defining")))
+INDEFINITE = words("reading.indefinite")
 ONLY_THEN = words("because.only_then")
 ONLY_THEN_REACH = 15
 """Tokens after a bound within which 才 makes it a condition."""
@@ -44,7 +45,7 @@ def judge(check: ThresholdCheck, reading: Reading, context: CheckContext) -> Ver
     values = [c for c in claims if c.role == "measured" and not c.old and c.shape == "one"]
     if not values and (_rule(mine, reading) or _general(mine, reading)):
         return verdict(context, False, f"the bound {check.bound} for `{check.concept}` is a rule", (mine[0].span,))
-    against = [v for v in values if not _agrees(v, mine[0], check.comparator)]
+    against = [v for v in values if not on_side(v, mine[0], mine[0].unit)]
     if against:
         return verdict(
             context,
@@ -90,17 +91,7 @@ def _general(bounds: list[Measured], reading: Reading) -> bool:
     """As in "A lactate above 4 triggers the bundle": any such result, not the patient's."""
     document = reading.document
     return all(
-        document.tokens[document.sentences[bound.sentence].start].key in ("a", "an", "any")
+        document.tokens[document.sentences[bound.sentence].start].key in INDEFINITE
         and bound.token - document.sentences[bound.sentence].start <= 5
         for bound in bounds
     )
-
-
-def _agrees(value: Measured, bound: Measured, side: str) -> bool:
-    here, there = value.values[0], bound.values[0]
-    if value.unit != bound.unit:
-        converted = knowledge.convert(here, value.unit, bound.unit, value.concept)
-        if converted is None:
-            return True
-        here = converted
-    return here >= there if side == "above" else here <= there

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import Measured, Reading, TrendClaim
+from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.rubric import CheckValue, TrendCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
-from .matching import MEASURES, ids_for, is_a, unread, verdict
+from .matching import ids_for, is_a, unread, verdict
 
 
 def judge(check: TrendCheck, reading: Reading, context: CheckContext) -> Verdict:

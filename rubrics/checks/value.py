@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.rubric import ValueCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
 from .drug_doses import drugs_of, judge_dose
-from .matching import MEASURES, ids_for, is_a, unread, verdict
+from .matching import ids_for, is_a, unread, verdict
 
 HALVES = {"systolic_bp": 0, "diastolic_bp": 1}
 """Which number of a blood pressure each measures."""

@@ -22,6 +22,8 @@ LEVEL = words("reading.level")
 WHEN_NEEDED = tuple(sorted(words("acts.when_needed")))
 THEN = tuple(sorted(words("acts.then")))
 STOPPING = frozenset(("stop", "hold", "continue"))
+LOOK_BACK = 9
+"""Tokens before an act in its clause that say how it is meant."""
 CHOICE_GAP = 14
 """Tokens between two acts of which one is to be chosen."""
 WEIGHED = words("acts.weighed")
@@ -145,10 +147,8 @@ class ActReader(Meant):
         at = ann.end if site.framed else ann.start
         flags = self.scopes.flags(ann.start, ann.end)
         negated = self._negated(site) or self._warned(site)
-        tokens, clause = self.document.tokens, self.document.clause
-        left = ann.start
-        while left > self.sentence.start and clause[left - 1] == clause[ann.start] and ann.start - left < 9:
-            left -= 1
+        tokens = self.document.tokens
+        left = max(self.document.clause_start(self.sentence, ann.start), ann.start - LOOK_BACK)
         before = [tokens[i].key for i in range(left, ann.start)]
         joined = "".join(before[-4:])
         weighed = bool(set(before) & WEIGHED) or any(word in joined for word in WEIGHED_HAN)
@@ -354,19 +354,15 @@ class ActReader(Meant):
 
     def _at_need(self, drug: Ann) -> bool:
         """As in "发作时舒马曲坦50mg", "睡前唑吡坦5mg": a clause that opens on when to take the drug."""
-        tokens, clause = self.document.tokens, self.document.clause
-        start = drug.start
-        while start > self.sentence.start and clause[start - 1] == clause[drug.start]:
-            start -= 1
+        tokens = self.document.tokens
+        start = self.document.clause_start(self.sentence, drug.start)
         text = "".join(tokens[i].raw for i in range(start, drug.start))
         return 2 <= len(text) <= 6 and text.endswith(WHEN_NEEDED) and not text.endswith(THEN)
 
     def _for_need(self, drug: Ann) -> bool:
         """As in "and for breakthrough pain a little codeine": a clause that opens on what the drug is for."""
-        tokens, clause = self.document.tokens, self.document.clause
-        start = drug.start
-        while start > self.sentence.start and clause[start - 1] == clause[drug.start]:
-            start -= 1
+        tokens = self.document.tokens
+        start = self.document.clause_start(self.sentence, drug.start)
         keys = [tokens[i].key for i in range(start, drug.start) if tokens[i].kind != "p"]
         opened = keys[1:] if keys[:1] == ["and"] else keys
         named = any(self.sentence.within(start, drug.start, "concept"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from wardround.patients import knowledge
 from wardround.rubrics.datafile import load_model
 
+from .concepts import concepts
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
 from .layout import lay_out
@@ -52,12 +54,12 @@ class Named:
     @property
     def measurable(self) -> bool:
         """Whether numbers may belong to it."""
-        return "lab" in self.kinds or "vital" in self.kinds
+        return not self.kinds.isdisjoint(MEASURES)
 
     @property
     def drug(self) -> bool:
         """Whether it is a drug or a class of drugs."""
-        return "drug" in self.kinds or "drug_class" in self.kinds
+        return not self.kinds.isdisjoint(DRUGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +85,13 @@ def concept_id(name: str, kinds: tuple[str, ...] | None = None) -> str:
 
 
 MEASURES = ("lab", "vital")
-COUNTS = {
-    "neutrophils_pct": "anc",
-    "lymphocytes_pct": "alc",
-    "monocytes_pct": "amc",
-    "eosinophils_pct": "aec",
-}
-"""Shares of white cells and their counts."""
-LEVELS = {"cyanocobalamin": "vitamin_b12", "folic_acid": "folate"}
-"""Drugs whose blood level has a name of its own."""
+DRUGS = ("drug", "drug_class")
+
+
+def level_name(drug: str) -> str:
+    """Return the lab that is a drug's blood level, "" without one."""
+    lab = concepts().levels.get(drug, f"{drug}_level")
+    return lab if lab in knowledge.labs() else ""
 
 
 @lru_cache(maxsize=1)
@@ -104,9 +104,8 @@ def _states() -> Trie:
             concept_id(entry.mentions) if entry.mentions else _diagnosis(entry),
             entry.polarity or ("present" if not entry.mentions else ""),
         )
-        for pattern in entry.words:
-            for phrase in expand(pattern):
-                trie.add(phrase.lower(), state)
+        for phrase in _phrases(entry):
+            trie.add(phrase.lower(), state)
     return trie
 
 
@@ -114,12 +113,19 @@ def _diagnosis(entry: StateEntry) -> str:
     """Return the diagnosis that one of an entry's words names: whoever is hypoglycemic has hypoglycemia."""
     if not entry.status:
         return ""
-    for pattern in entry.words:
-        for phrase in expand(pattern):
-            found = knowledge.lexicon().resolve(phrase, ("condition", "finding"))
-            if found is not None:
-                return found.id
-    return ""
+    return next(_diagnoses(entry), "")
+
+
+def _diagnoses(entry: StateEntry) -> Iterator[str]:
+    """Yield the conditions and findings that words of an entry name."""
+    for phrase in _phrases(entry):
+        found = knowledge.lexicon().resolve(phrase, ("condition", "finding"))
+        if found is not None:
+            yield found.id
+
+
+def _phrases(entry: StateEntry) -> Iterator[str]:
+    return (phrase for pattern in entry.words for phrase in expand(pattern))
 
 
 @lru_cache(maxsize=1)
@@ -130,11 +136,8 @@ def _implications() -> dict[str, State]:
         if not entry.concept or not entry.status:
             continue
         state = State(concept_id(entry.concept, MEASURES), entry.status, "", "")
-        for pattern in entry.words:
-            for phrase in expand(pattern):
-                named_one = knowledge.lexicon().resolve(phrase, ("condition", "finding"))
-                if named_one is not None:
-                    found.setdefault(named_one.id, state)
+        for diagnosis in _diagnoses(entry):
+            found.setdefault(diagnosis, state)
     return found
 
 
@@ -292,11 +295,11 @@ def _paired(document: Document, blocked: list[bool]) -> list[Ann]:
     trie, tokens = _pair_trie(), document.tokens
     found: list[Ann] = []
     for at in range(len(tokens)):
-        for end, concepts in trie.matches(tokens, at):
+        for end, (first, last) in trie.matches(tokens, at):
             if blocked[at] or not tokens[at].raw[0].isupper():
                 continue
-            found.append(Ann(at, at + 1, "concept", "concept", named((concepts[0],))))
-            found.append(Ann(end - 1, end, "concept", "concept", named((concepts[1],))))
+            found.append(Ann(at, at + 1, "concept", "concept", named((first,))))
+            found.append(Ann(end - 1, end, "concept", "concept", named((last,))))
             blocked[at] = blocked[end - 1] = True
     return found
 
@@ -330,7 +333,7 @@ def _as_levels(anns: list[Ann]) -> None:
     for ann in anns:
         if ann.layer != "concept" or not ann.value.drug:
             continue
-        level = next((lab for one in ann.value.ids if (lab := LEVELS.get(one, f"{one}_level")) in labs), None)
+        level = next((lab for one in ann.value.ids if (lab := level_name(one))), None)
         size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
         if level is None or size is None or size.dimension in ("mass", "volume", "activity", "substance"):
             continue
@@ -341,8 +344,9 @@ def _as_levels(anns: list[Ann]) -> None:
 def _as_counts(anns: list[Ann]) -> None:
     """Read a cell named without saying so as its count where a count follows ("中性粒细胞0.21×10⁹/L")."""
     sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
+    counts = concepts().counts
     for ann in anns:
-        count = COUNTS.get(ann.value.ids[0]) if ann.layer == "concept" else None
+        count = counts.get(ann.value.ids[0]) if ann.layer == "concept" else None
         size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
         if count is not None and size is not None and size.dimension == "count_concentration":
             ann.value = named((count, *ann.value.ids))

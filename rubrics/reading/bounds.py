@@ -48,13 +48,21 @@ def _open(document: Document, act: ActClaim, bounds: list[Measured], values: lis
     if any(tokens[i].raw in MET for i in range(max(0, bound.token - NEAR), bound.token)):
         return False
     own = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.concept == bound.concept]
-    return not any(_on_side(value, bound) for value in own)
+    # a bare bound is meant in the unit of the number
+    return not any(on_side(value, bound, bound.unit if bound.stated_unit else value.unit) for value in own)
 
 
-def _on_side(value: Measured, bound: Measured) -> bool:
+def on_side(value: Measured, bound: Measured, unit: str) -> bool:
+    """Tell whether a number is on a bound's side, or cannot be compared with it.
+
+    Args:
+        value: the number.
+        bound: the bound.
+        unit: the unit that the bound is meant in.
+    """
     here = value.values[0]
-    if value.unit != bound.unit and bound.stated_unit:  # a bare bound is meant in the unit of the number
-        converted = knowledge.convert(here, value.unit, bound.unit, value.concept)
+    if value.unit != unit:
+        converted = knowledge.convert(here, value.unit, unit, value.concept)
         if converted is None:
             return True
         here = converted

@@ -11,7 +11,7 @@ from .roles import Roles
 
 DOSE_DIMENSIONS = words("measure.dose_dimensions")
 IT = words("measure.it")
-REACHED = frozenset(("to", "至", "到"))
+REACHED = words("measure.reached")
 POINTING = words("measure.pointing")
 
 

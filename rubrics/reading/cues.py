@@ -66,3 +66,8 @@ def words(name: str) -> frozenset[str]:
     if name not in lists:
         raise DataError(f"rubrics/reading/data/words.json: list `{name}` is missing; add it under `lists`")
     return lists[name]
+
+
+def longest_first(name: str) -> tuple[str, ...]:
+    """Return a closed word list in the order to try it in: no word before a longer one that holds it."""
+    return tuple(sorted(words(name), key=lambda word: (-len(word), word)))

@@ -15,11 +15,8 @@ from .tokens import Token
 
 SENTENCE_MARKS = frozenset("。!?！？\n")
 CLAUSE_MARKS = frozenset(",，;；:：()（）[]、")
-HARD_MARKS = frozenset(";；")
 CONTRAST = words("document.contrast")
 SINGLE_ABBREVIATIONS = words("document.abbreviations")
-
-
 SPOKEN_BUT = words("document.spoken_but")
 """What follows 可 at the start of a clause where it means "but" ("可她有哮喘")."""
 
@@ -90,6 +87,19 @@ class Document:
         if start >= end:
             return ""
         return self.normal.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def clause_start(self, sentence: Sentence, token: int) -> int:
+        """Return where the clause of a token begins in its sentence."""
+        while token > sentence.start and self.clause[token - 1] == self.clause[token]:
+            token -= 1
+        return token
+
+    def clause_end(self, sentence: Sentence, token: int) -> int:
+        """Return the end of the clause of a token in its sentence."""
+        end = token
+        while end < sentence.end and self.clause[end] == self.clause[token]:
+            end += 1
+        return end
 
     def sentence_of(self, token: int) -> Sentence:
         """Return the sentence that holds a token."""

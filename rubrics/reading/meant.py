@@ -76,9 +76,7 @@ class Meant(Framed, ABC):
         sources = [s for s in self.scopes.sources if s.start < at]
         begin = sources[-1].end if sources else self.sentence.start
         if sources and sources[-1].kind == "chart":  # what a guideline recommends is not recommended here
-            clause = self.document.clause
-            while begin < at and clause[begin] == clause[sources[-1].end - 1]:
-                begin += 1
+            begin = min(at, self.document.clause_end(self.sentence, begin - 1))
         told = sources and sources[-1].kind in ("patient", "family")
         if told and any(self.document.tokens[i].raw == ":" for i in range(begin + 3, at)):
             return True  # "He wants screening and is 58: add a PSA"

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from .annotate import named
 from .carried import DOSE_DIMENSIONS
-from .claims import Flags, Measured
+from .claims import Measured
+from .concepts import concepts
 from .cues import words
 from .document import Ann, Document, Sentence
 from .fitting import fits, home_unit, ids_of, level_of
@@ -21,13 +22,6 @@ OPEN_DIMENSIONS = words("measure.open_dimensions")
 ANATOMY = words("measure.anatomy")
 FOLLOWING = words("measure.following")
 LEFT_OVER = words("measure.left_over")
-UNIT_OWNERS = {
-    "Cel": "temperature",
-    "[degF]": "temperature",
-    "L/min": "oxygen_requirement",
-    "kg": "weight",
-    "/10": "pain_score",
-}
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
 AFTER_TIME = words("measure.after_time")
@@ -36,7 +30,7 @@ SHARES = tuple(sorted(words("measure.shares")))
 SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
 UNLABELLED = words("measure.unlabelled")
-FROM = frozenset(("from", "由", "从"))
+FROM = words("measure.from")
 REACH = 14
 """Tokens between a concept and a number without a unit."""
 
@@ -276,13 +270,13 @@ class Binder(Sharing):
         if owner is None:
             if quantity.shape == "pair":
                 ids = ("blood_pressure",)
-            elif quantity.unit in UNIT_OWNERS:
+            elif quantity.unit in concepts().unit_owners:
                 if any(
                     a.kind in ("start", "increase", "reduce")
                     for a in self.sentence.within(self.sentence.start, ann.start, "act")
                 ):
                     return None
-                ids = (UNIT_OWNERS[quantity.unit],)
+                ids = (concepts().unit_owners[quantity.unit],)
             elif (quantity.unit == "%" or quantity.dimension == "length") and self._acronym(ann):
                 ids = ()  # "ScvO2 74%": a measurement that the knowledge base does not know
             elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
@@ -295,7 +289,7 @@ class Binder(Sharing):
         comparator = self._comparator(ann)
         role = self._role(ann, quantity, flags, comparator, owner)
         if role == "bound" and flags.negated:
-            flags = replace_flags(flags, negated=False)  # "not above 5.0" is the side it names, not a denial
+            flags = replace(flags, negated=False)  # "not above 5.0" is the side it names, not a denial
         concept = ids[0] if ids else self._words(ann)
         fitting = next((one for one in ids if fits(one, quantity.unit)), None)
         concept = fitting or concept
@@ -330,7 +324,7 @@ class Binder(Sharing):
         if self.document.tokens[at].kind == "n" and self.document.tokens[at].glued and at > self.sentence.start:
             at -= 1  # "ScvO2"
         raw = self.document.tokens[at].raw
-        known = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("concept", "cue", "act"))
+        known = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("concept", "act"))
         return sum(c.isupper() for c in raw) >= 2 and raw not in SOLUTIONS and not known
 
     def _words(self, ann: Ann) -> str:
@@ -361,11 +355,6 @@ def _like_the_last(claim: Measured, claims: list[Measured]) -> Measured:
     if not same or not fits(claim.concept, before.unit) or before.unit == "10*4/uL":
         return claim
     return replace(claim, unit=before.unit, stated_unit=True)
-
-
-def replace_flags(flags: Flags, **changes: bool) -> Flags:
-    """Return flags with some of them changed."""
-    return replace(flags, **changes)
 
 
 __all__ = ["Binder", "fits", "home_unit", "ids_of", "named"]

@@ -10,8 +10,6 @@ from .claims import MentionClaim
 from .document import Document, Sentence
 from .scope import Scopes
 
-NAMES = frozenset(("condition", "finding", "drug", "drug_class", "procedure", "service", "lab", "vital"))
-
 DENIED = frozenset((verb, "not") for verb in ("is", "are", "was", "were"))
 
 

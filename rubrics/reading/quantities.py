@@ -16,7 +16,6 @@ from .trie import Trie
 
 TIMES_SIGNS = frozenset("x×*·✕")
 MULTIPLIERS = {"万": 4, "亿": 8}
-MAX_DIGITS = 12
 FLAGS = ("H", "HH")
 """Flags of a result line: no hours."""
 

@@ -17,9 +17,11 @@ DELTA_VERBS = words("measure.delta_verbs")
 DOWNWARD = words("measure.downward")
 EITHER_WAY = words("measure.either_way")
 RANGED = tuple(sorted(words("measure.ranged")))
+INDEFINITE = words("reading.indefinite")
 LISTED = (",", "，", "、", "→", "->", "=>")
-AIMS = ("的目标", "的上限", "的下限", "的标准", "的界值", "的正常值", "这个")
-COMPARED = {"低": "below", "小": "below", "少": "below", "高": "above", "大": "above", "多": "above"}
+AIMS = tuple(sorted(words("roles.aims")))
+"""What may stand between 比, a bound and the word that compares with it."""
+LESS, MORE = words("roles.less"), words("roles.more")
 
 
 class Roles:
@@ -37,9 +39,9 @@ class Roles:
         if ann.start > self.sentence.start and tokens[ann.start - 1].raw == "比" and ann.end < self.sentence.end:
             after = self.document.text(ann.end, min(ann.end + 4, self.sentence.end))
             aim = next((word for word in AIMS if after.startswith(word)), "")
-            side = COMPARED.get(after[len(aim) : len(aim) + 1], "")  # "比30低", "比130的目标高"
-            if side:
-                return side
+            compares = after[len(aim) : len(aim) + 1]
+            if compares in LESS or compares in MORE:
+                return "below" if compares in LESS else "above"  # "比30低", "比130的目标高"
         for cue in self.sentence.within(max(self.sentence.start, ann.start - 10), ann.start, "state"):
             if ann.start - cue.start > 7 and tokens[cue.start].kind != "c":
                 continue
@@ -139,7 +141,7 @@ class Roles:
     def _imagined(self, ann: Ann) -> bool:
         """As in "A level of 10% or a fasting sugar of 300 would mean insulin": a result that is only thought of."""
         tokens = self.document.tokens
-        if tokens[self.sentence.start].key not in ("a", "an", "any"):
+        if tokens[self.sentence.start].key not in INDEFINITE:
             return False
         return any(tokens[i].key in ("would", "should") for i in range(ann.end, min(self.sentence.end, ann.end + 9)))
 

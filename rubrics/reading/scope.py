@@ -94,10 +94,7 @@ class Scopes:
             return True  # "DVT excluded by ultrasound"
         near = [ann for ann in self.concepts if clause[ann.start] == clause[mod.end - 1]]
         if not near:  # "没有血栓形成": words without a name follow, none stand before
-            rest = mod.end
-            while rest < self.sentence.end and clause[rest] == clause[mod.end - 1]:
-                rest += 1
-            return rest - mod.end <= 2
+            return self.document.clause_end(self.sentence, mod.end - 1) - mod.end <= 2
         return not any(ann.start >= mod.end and ann.start - mod.end < BACK for ann in near)
 
     def _reaches(self, mod: Ann, start: int) -> bool:
@@ -142,12 +139,8 @@ class Scopes:
         clause = self.document.clause
         if position >= len(clause):
             return False
-        number, covered, length = clause[position], 0, 0
-        for ann in self.concepts:
-            if clause[ann.start] == number:
-                covered += ann.end - ann.start
-        while position + length < self.sentence.end and clause[position + length] == number:
-            length += 1
+        covered = sum(ann.end - ann.start for ann in self.concepts if clause[ann.start] == clause[position])
+        length = self.document.clause_end(self.sentence, position) - position
         return covered > 0 and length - covered <= 2
 
     def _list_item(self, position: int) -> bool:
@@ -158,15 +151,11 @@ class Scopes:
         return found
 
     def _continues(self, position: int) -> bool:
-        clause = self.document.clause
         if position >= self.sentence.end:
             return False
-        number = clause[position]
-        end = position
-        while end < self.sentence.end and clause[end] == number:
-            if self.document.tokens[end].key in PREDICATES:
-                return False
-            end += 1
+        end = self.document.clause_end(self.sentence, position)
+        if any(token.key in PREDICATES for token in self.document.tokens[position:end]):
+            return False
         return not any(self.sentence.within(position, end, "act")) and not any(
             self.sentence.within(position, end, "quantity")
         )

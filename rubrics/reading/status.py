@@ -46,7 +46,8 @@ MOVES = frozenset(("rising", "falling", "stable"))
 ATTRIBUTIVE_GAP = words("status.attributive_gap")
 PERSONAL = words("status.personal")
 PASSIVE = words("status.passive")
-SUPPOSING = frozenset(("would", "should", "could", "might", "warrants", "calls", "demands", "argues"))
+INDEFINITE = words("reading.indefinite")
+SUPPOSING = words("status.supposing")
 
 
 class StateReader:
@@ -201,7 +202,7 @@ class StateReader:
     def _supposed(self, ann: Ann) -> bool:
         """As in "A positive troponin would change the plan": a result that is only imagined."""
         tokens, clause = self.document.tokens, self.document.clause
-        if ann.start == self.sentence.start or tokens[ann.start - 1].key not in ("a", "an", "any"):
+        if ann.start == self.sentence.start or tokens[ann.start - 1].key not in INDEFINITE:
             return False
         following = range(ann.end, min(self.sentence.end, ann.end + 6))
         return any(tokens[i].key in SUPPOSING for i in following if clause[i] == clause[ann.start])
@@ -325,14 +326,8 @@ class StateReader:
 
     def _personal(self, ann: Ann) -> bool:
         """Tell whether the clause is about the patient as a whole."""
-        clause = self.document.clause
-        start = ann.start
-        while start > self.sentence.start and clause[start - 1] == clause[ann.start]:
-            start -= 1
-        text = self.document.text(start, ann.start).lower()
-        return any(
-            word in text for word in ("病情", "生命体征", "hemodynamically", "haemodynamically", "clinically", "vitals")
-        )
+        text = self.document.text(self.document.clause_start(self.sentence, ann.start), ann.start).lower()
+        return any(word in text for word in PERSONAL)
 
     def _continues(self, owner: Ann, ann: Ann) -> bool:
         """Tell whether a later clause still speaks of `owner`: nothing else is named in between."""

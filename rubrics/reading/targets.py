@@ -22,6 +22,9 @@ LIST_WORDS = words("acts.list_words")
 PASSIVE = words("acts.passive")
 THE_DRUG = tuple(sorted(words("acts.the_drug")))
 BARE = words("acts.bare")
+OBJECT_ENDS = words("acts.object_ends")
+"""Words after which no object of an act follows ("stop it because of …")."""
+OBJECT_PRONOUNS = words("acts.object_pronouns")
 BACKWARD = words("acts.backward")
 
 
@@ -75,7 +78,6 @@ class Targets:
         ann = site.ann
         if site.text in BACKWARD:
             return []
-        tokens, _clause = self.document.tokens, self.document.clause
         limit = self._next_act(ann)
         plain = site.text in NO_DRUG
         candidates = [
@@ -87,44 +89,18 @@ class Targets:
         reach = CJK_AFTER if site.chinese else REACH_AFTER
         if first.start - ann.end > reach:
             return []
-        gap = [tokens[i] for i in range(ann.end, first.start)]
-        if any(t.raw in "，;；:。" or (t.raw == "," and not site.chinese) for t in gap) and site.text not in ("hold",):
-            return []
-        if site.chinese and any(m.kind == "neg" and ann.end <= m.start < first.start for m in self.scopes.mods):
-            return []  # "复查未见血栓"
-        if site.chinese and any(a.layer == "quantity" for a in self.sentence.within(ann.end, first.start)):
-            return []
-        if (
-            (
-                not site.chinese
-                and any(
-                    t.key
-                    in (
-                        "while",
-                        "when",
-                        "because",
-                        "for",
-                        "since",
-                        "as",
-                        "if",
-                        "until",
-                        "after",
-                        "before",
-                        "in",
-                        "on",
-                        "with",
-                        "by",
-                        "at",
-                    )
-                    for t in gap
-                )
-                and ann.kind in DRUG_ACTS
-            )
-            and site.text not in ("off",)
-            and gap[0].key not in ("him", "her", "them", "the")
-        ):
-            return []
-        return self._listed(candidates, site)
+        return [] if self._cut_off(site, first) else self._listed(candidates, site)
+
+    def _cut_off(self, site: Site, first: Ann) -> bool:
+        """Tell whether what stands between an act and the next concept makes that no object of the act."""
+        ann, gap = site.ann, self.document.tokens[site.ann.end : first.start]
+        if any(t.raw in "，;；:。" or (t.raw == "," and not site.chinese) for t in gap) and site.text != "hold":
+            return True
+        if site.chinese:
+            denied = any(m.kind == "neg" and ann.end <= m.start < first.start for m in self.scopes.mods)
+            return denied or any(self.sentence.within(ann.end, first.start, "quantity"))  # "复查未见血栓"
+        turned = any(t.key in OBJECT_ENDS for t in gap) and ann.kind in DRUG_ACTS
+        return turned and site.text != "off" and gap[0].key not in OBJECT_PRONOUNS
 
     def _listed(self, candidates: list[Ann], site: Site) -> list[Ann]:
         """Return the first target and those that a list adds to it."""
@@ -159,7 +135,7 @@ class Targets:
 
     def _before(self, site: Site) -> list[Ann]:
         ann = site.ann
-        tokens, _clause = self.document.tokens, self.document.clause
+        tokens = self.document.tokens
         begin = self.sentence.start
         for other in self.acts:
             if (
@@ -208,12 +184,10 @@ class Targets:
 
     def _own_object(self, site: Site) -> bool:
         """Tell whether unknown words follow an act in its clause: its object ("…，先上酚苄明")."""
-        ann, clause, tokens = site.ann, self.document.clause, self.document.tokens
+        ann, tokens = site.ann, self.document.tokens
         if ann.kind not in ("start", "order", "refer"):
             return False
-        end = ann.end
-        while end < self.sentence.end and clause[end] == clause[ann.start]:
-            end += 1
+        end = self._clause_end(ann)
         known = {i for a in self.sentence.within(ann.end, end) for i in range(a.start, a.end)}
         return sum(tokens[i].kind in "cw" and i not in known for i in range(ann.end, end)) >= 2
 
@@ -284,13 +258,12 @@ class Targets:
 
     def _bare(self, ann: Ann) -> bool:
         """Tell whether a clause holds an act and no more ("Levothyroxine is at the right dose, carry on.")."""
-        clause = self.document.clause
-        start, end = ann.start, ann.end
-        while start > self.sentence.start and clause[start - 1] == clause[ann.start]:
-            start -= 1
-        while end < self.sentence.end and clause[end] == clause[ann.start]:
-            end += 1
-        return start == ann.start and end - ann.end <= 2 and start > self.sentence.start
+        opens = self.document.clause_start(self.sentence, ann.start) == ann.start > self.sentence.start
+        return opens and self._clause_end(ann) - ann.end <= 2
+
+    def _clause_end(self, ann: Ann) -> int:
+        """Return where the clause of an act ends, not before the act itself does."""
+        return max(ann.end, self.document.clause_end(self.sentence, ann.start))
 
     def _make(
         self,
@@ -308,13 +281,7 @@ class Targets:
             start, end = min(start, target.start), max(end, target.end)
         if to is not None:
             end = max(end, to.end)
-        clause = self.document.clause
-        left = site.ann.start
-        while left > self.sentence.start and clause[left - 1] == clause[site.ann.start]:
-            left -= 1
-        right = site.ann.end
-        while right < self.sentence.end and clause[right] <= clause[site.ann.start]:
-            right += 1
+        left, right = self.document.clause_start(self.sentence, site.ann.start), self._clause_end(site.ann)
         local = target is not None and self.sentence.start <= target.start < self.sentence.end
         if not local and target is not None:
             start, end = site.ann.start, max(site.ann.end, site.ann.start + 1)

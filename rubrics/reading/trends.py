@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from wardround.patients import knowledge
@@ -24,7 +25,6 @@ TIGHT = words("trends.tight")
 def trends_of(document: Document, measured: list[Measured], statuses: list[StatusClaim]) -> list[TrendClaim]:
     """Return the movements: words, then series and then–now pairs of numbers."""
     trends: list[TrendClaim] = []
-    used: set[tuple[int, str]] = set()
     levels = {(s.token, s.sentence) for s in statuses if s.status in ("high", "low")}
     for status in statuses:
         if status.status not in MOVES:
@@ -34,7 +34,6 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
         if ends is None and chinese and (status.token, status.sentence) in levels:
             continue  # "乳酸明显升高": a level, no movement
         start, end = ends if ends else (None, None)
-        used.add((status.sentence, status.concept))
         trends.append(
             TrendClaim(
                 status.concept,
@@ -47,6 +46,14 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
                 status.sentence,
             )
         )
+    said = {(trend.sentence, trend.concept, trend.direction) for trend in trends}
+    trends.extend(t for t in _within(document, measured) if (t.sentence, t.concept, t.direction) not in said)
+    trends.extend(_across(document, measured, {t.concept for t in trends}))
+    return trends
+
+
+def _within(document: Document, measured: list[Measured]) -> Iterator[TrendClaim]:
+    """Yield the movements that the numbers of one sentence give, one for each concept."""
     seen: set[tuple[int, str]] = set()
     for claim in measured:
         key = (claim.sentence, claim.concept)
@@ -54,25 +61,14 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
             continue
         seen.add(key)
         ends = _ends(measured, claim.concepts, claim.sentence)
-        if ends is None:
-            continue
-        moved = direction(*ends)
-        words = {t.direction for t in trends if t.sentence == claim.sentence and t.concept == claim.concept}
-        if moved and moved not in words:
-            trends.append(
-                TrendClaim(
-                    claim.concept,
-                    claim.concepts,
-                    moved,
-                    ends[1].flags,
-                    *ends,
-                    _cover(document, *ends),
-                    claim.sentence,
-                    slight=_slight(*ends),
-                )
-            )
-    trends.extend(_across(document, measured, {t.concept for t in trends}))
-    return trends
+        if ends is not None and (moved := direction(*ends)):
+            yield _moved(document, claim, moved, *ends)
+
+
+def _moved(document: Document, claim: Measured, moved: str, start: Measured, end: Measured) -> TrendClaim:
+    """Return the movement of a number's concept from one value to another."""
+    span, slight = _cover(document, start, end), _slight(start, end)
+    return TrendClaim(claim.concept, claim.concepts, moved, end.flags, start, end, span, claim.sentence, slight=slight)
 
 
 def _across(document: Document, measured: list[Measured], known: set[str]) -> list[TrendClaim]:
@@ -92,13 +88,7 @@ def _across(document: Document, measured: list[Measured], known: set[str]) -> li
             continue
         start, end = (claim, before) if claim.old and not before.old else (before, claim)
         if moved := direction(start, end):
-            span = _cover(document, start, end)
-            slight = _slight(start, end)
-            found.append(
-                TrendClaim(
-                    claim.concept, claim.concepts, moved, end.flags, start, end, span, claim.sentence, slight=slight
-                )
-            )
+            found.append(_moved(document, claim, moved, start, end))
     return found
 
 
