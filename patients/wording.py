@@ -47,10 +47,10 @@ def fallback(key: str, persona: Persona, language: str) -> str:
 def tell(fact: Fact, persona: Persona, language: str) -> str:
     """Return fixed words that state one fact and nothing else."""
     phrase = fallback(_phrase_key(fact), persona, language)
-    lasting = {"concept": _name(fact.concept, language), "drug": _name(fact.drug or "", language)}
+    lasting = {"concept": concept_words(fact.concept, language), "drug": concept_words(fact.drug or "", language)}
     text = phrase.format(**lasting, score=fact.attributes.get("score", ""))
     if fact.reason is not None:
-        because = fallback("because", persona, language).format(reason=_name(fact.reason, language))
+        because = fallback("because", persona, language).format(reason=concept_words(fact.reason, language))
         text = join((text, because), language)
     if fact.kind in ("social", "function") and fact.attributes:
         details = "; ".join(f"{value}" for value in fact.attributes.values())
@@ -81,8 +81,8 @@ def _variant(key: str, persona: Persona) -> dict[str, str]:
     return best
 
 
-def _name(concept: str, language: str) -> str:
-    """Return the words for a concept: the lexicon's name, else the concept's own words."""
+def concept_words(concept: str, language: str) -> str:
+    """Return the words for a concept within a sentence: the lexicon's name, else the concept's own words."""
     found = lexicon().resolve(concept) if concept else None
     if found is None:
         return concept.replace("_", " ")

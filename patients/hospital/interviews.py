@@ -17,7 +17,7 @@ from . import speaking_person as person_words
 from . import speaking_symptoms as symptoms
 from .interviews_facts import Known, facts, knowns, persona
 from .life import Adherence, Life, Pair, Sign
-from .speaking import Speaker, phrases, speech
+from .speaking import Speaker, phrases, speech, word
 
 _SYMPTOMS: InterviewTool = "patient.get_symptom_history"
 _MEDICINES: InterviewTool = "patient.get_medication_adherence"
@@ -181,9 +181,7 @@ class _Teller:
         if hidden is None:
             return
         fact = self._adherence(hidden.id)
-        effect = medicines.side_effect(
-            self._speaker, fact, Pair("that medicine we talked about", "刚说的那个药")
-        )  # fmt: skip
+        effect = medicines.side_effect(self._speaker, fact, word("drug_words", "told"))
         if effect is not None:
             self._add(
                 _SYMPTOMS, None, [*given, hidden.id], self._said("general after", [*sentences[:3], effect]),

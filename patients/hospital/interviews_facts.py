@@ -285,10 +285,8 @@ def _social(known: Known) -> list[Fact]:
     def observed(stay: str, what: str) -> str:
         return f"{_key(known, 'Observation', stay)}-{what}"
 
-    alone = person.living == "alone"
     found.append(
-        Fact(id="living", kind="social", concept="lives_alone" if alone else "lives_with_family"
-             if person.living != "facility" else "lives in a nursing home",
+        Fact(id="living", kind="social", concept=speech()["concepts"]["living"][person.living],
              attributes={"living": person.living}, source=observed(first, "living"))
     )  # fmt: skip
     if known.age >= limit("age_habits"):
@@ -322,14 +320,12 @@ def _function(known: Known) -> list[Fact]:
     if function is None:
         return []
     source = _key(known, "Encounter", function.encounter)
-    walks = {"independent": "walks_independently", "cane": "uses a cane", "walker": "uses_walker"}
-    care = "adl_independent" if function.self_care == "independent" else "adl_dependent"
+    concepts = speech()["concepts"]
     number = function.id.removeprefix("fn")
     details = [
-        ("walking", walks.get(function.walking, function.walking), "present", {"walking": function.walking}),
-        ("care", care, "present", {"self_care": function.self_care}),
-        ("medicines", "manages own medicines" if function.medicines in ("self", "pill_box") else "caregiver_support",
-         "present", {"medicines": function.medicines}),
+        ("walking", concepts["walking"][function.walking], "present", {"walking": function.walking}),
+        ("care", concepts["self_care"][function.self_care], "present", {"self_care": function.self_care}),
+        ("medicines", concepts["medicines"][function.medicines], "present", {"medicines": function.medicines}),
         ("falls", "fall", "present" if function.falls else "absent", {"falls in the last year": str(function.falls)}),
     ]  # fmt: skip
     if known.age < limit("age_habits"):  # of children it is not asked who sees to the medicines, nor how they walk

@@ -55,6 +55,14 @@ def phrases(*path: str) -> tuple[Pair, ...]:
     return tuple(Pair(one["en"], one["zh"]) for one in found)
 
 
+def word(*path: str) -> Pair:
+    """Return the words under a path of keys of the data file."""
+    found: Any = speech()
+    for key in path:
+        found = found[key]
+    return Pair(found["en"], found["zh"])
+
+
 class Speaker:
     """Who answers the questions of one interview.
 
@@ -84,9 +92,8 @@ class Speaker:
         """What a caregiver calls the patient; None where the patient speaks."""
         if self.caregiver == "none":
             return None
-        young = speech()["relations_young"].get(self.caregiver) if self.age < _OLD else None
-        found = (young or speech()["relations"][self.caregiver])[self.sex]
-        return Pair(found["en"], found["zh"])
+        young = self.age < _OLD and self.caregiver in speech()["relations_young"]
+        return word("relations_young" if young else "relations", self.caregiver, self.sex)
 
     def stream(self, *name: str | int) -> Stream:
         """Return the stream of random numbers of one purpose."""
@@ -222,7 +229,7 @@ def time_words(words: Pair, *, before: bool) -> Pair:
     if not before or any(unit in words.en for unit in ("month", "year")):
         return Pair(english, chinese)
     if words.en == "yesterday":
-        return Pair("the day before {i} came in", "来医院前一天")
+        return word("yesterday_before")
     if not english.endswith(" ago") or not chinese.endswith("前"):
         return Pair(english, chinese)
     return Pair(f"{english.removesuffix(' ago')} before {{i}} came in", f"来医院前{chinese.removesuffix('前')}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from wardround.patients.knowledge import conditions, findings, lexicon
+from wardround.patients.knowledge import conditions, findings
 from wardround.patients.knowledge.bedside import drug_profiles
+from wardround.patients.wording import concept_words
 
 from .life import Adherence, Pair, Prescription
-from .speaking import Speaker, capital, number, phrases, speech, time_words
+from .speaking import Speaker, capital, number, phrases, speech, time_words, word
 
 _FEW = 5
 _DETAILS = frozenset({"that", "taken", "with", "for", "in"})
@@ -29,9 +30,7 @@ def _names(speaker: Speaker, drug: str) -> list[Pair]:
     """Return what a drug may be called by this patient, what comes first to mind first."""
     profile = drug_profiles()[drug]
     if speaker.persona.literacy == "high" or not profile.lay.en:
-        name = lexicon().concept(drug).name
-        english = name.en if name.en[1:2].isupper() else name.en[0].lower() + name.en[1:]
-        return [Pair(english, name.zh or english)]
+        return [Pair(concept_words(drug, "en"), concept_words(drug, "zh"))]
     stream = speaker.stream("called", drug)
     lay = stream.shuffled([Pair(en, zh) for en, zh in zip(profile.lay.en, profile.lay.zh, strict=True)])
     looks = [
@@ -81,13 +80,7 @@ def _verb(order: Prescription | None) -> dict[str, Pair]:
     route = (order.route if order is not None else "").lower()
     data = speech()
     kind = "oral" if route in data["oral_routes"] else "shot" if route in data["shot_routes"] else "other"
-    words = data["take"][kind]
-    taken = "taken" if words["en"] == "take" else "used"
-    return {
-        "take": Pair(words["en"], words["zh"]),
-        "taking": Pair(words["ing"], words["zh"]),
-        "taken": Pair(taken, words["zh"]),
-    }
+    return {form: word("take", kind, form) for form in ("take", "taking", "taken")}
 
 
 def reason(speaker: Speaker, fact: Adherence, how: dict[str, Pair]) -> Pair | None:
@@ -97,7 +90,7 @@ def reason(speaker: Speaker, fact: Adherence, how: dict[str, Pair]) -> Pair | No
     known = phrases("reasons", fact.reason.en) or phrases("reason_concepts", fact.reason_concept)
     if known:
         return speaker.next(known, **how)
-    return side_effect(speaker, fact, Pair("it", "这药")) or _named(speaker, fact.reason_concept)
+    return side_effect(speaker, fact, word("drug_words", "it")) or _named(speaker, fact.reason_concept)
 
 
 def side_effect(speaker: Speaker, fact: Adherence, drug: Pair) -> Pair | None:

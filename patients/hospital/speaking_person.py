@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .life import Function, Pair, Person
-from .speaking import Speaker, capital, number, phrases, speech
+from .speaking import Speaker, capital, number, phrases, word
 
 _MANY_PACKS = 4
 _STARTS = 16
@@ -17,11 +17,11 @@ def smoking(speaker: Speaker, person: Person) -> list[Pair]:
     if not told or person.pack_years < _MANY_PACKS:
         return sentences
     most = max(1, speaker.age - _STARTS)
-    years, packs = person.pack_years, Pair("a pack", "一包")
+    years, packs = person.pack_years, word("pack_words", "one")
     if years > most:
-        years, packs = (years + 1) // 2, Pair("two packs", "两包")
+        years, packs = (years + 1) // 2, word("pack_words", "two")
     elif 2 * years <= most // 2:
-        years, packs = 2 * years, Pair("half a pack", "半包")
+        years, packs = 2 * years, word("pack_words", "half")
     if years > most:
         return sentences
     n = number(years)
@@ -73,10 +73,8 @@ def living(speaker: Speaker, person: Person) -> Pair:
     if speaker.caregiver == "spouse" and person.living in ("spouse", "family"):
         return speaker.next(phrases("living_with_me"))
     if speaker.caregiver in ("daughter", "son") and person.living == "spouse":
-        parent = speech()["parent"][person.sex]
-        return speaker.next(phrases("living_parent"), parent=Pair(parent["en"], parent["zh"]))
-    word = speech()["spouse"][person.sex]
-    return speaker.next(phrases("living", person.living), spouse=Pair(word["en"], word["zh"]))
+        return speaker.next(phrases("living_parent"), parent=word("parent", person.sex))
+    return speaker.next(phrases("living", person.living), spouse=word("spouse", person.sex))
 
 
 def work(speaker: Speaker, person: Person) -> Pair:
@@ -109,20 +107,21 @@ def self_care(speaker: Speaker, function: Function, *, before: bool) -> Pair:
     return speaker.next(phrases("self_care", function.self_care))
 
 
+def _fallen(function: Function) -> str:
+    return "none" if function.falls == 0 else "one" if function.falls == 1 else "more"
+
+
 def falls(speaker: Speaker, function: Function) -> Pair:
     """Return the sentence about falls in the last year."""
-    key = "none" if function.falls == 0 else "one" if function.falls == 1 else "more"
     n = number(function.falls)
-    return speaker.next(phrases("falls", key), n=n, n_zh=n, n_cap=Pair(capital(n.en), n.zh))
+    return speaker.next(phrases("falls", _fallen(function)), n=n, n_zh=n, n_cap=Pair(capital(n.en), n.zh))
 
 
 def function_more(speaker: Speaker, function: Function, what: str, *, before: bool) -> Pair:
     """Return what goes with a short answer about walking, self-care or falls; `before` as of walking."""
     if what == "falls":
-        key = "none" if function.falls == 0 else "one" if function.falls == 1 else "more"
-        return speaker.next(phrases("falls_more", key))
-    level = function.walking if what == "walking" else function.self_care
-    name = "walking" if what == "walking" else "self_care"
+        return speaker.next(phrases("falls_more", _fallen(function)))
+    name, level = ("walking", function.walking) if what == "walking" else ("self_care", function.self_care)
     if before and level == "independent":
         return speaker.next(phrases(f"{name}_before_more"))
     return speaker.next(phrases(f"{name}_more", level))

@@ -220,7 +220,7 @@ def _particular(speaker: Speaker, sign: Sign, name: str) -> Pair | None:
         return None
     if name == "palliation" and names_medicine(words.en):
         return None  # medicines are told where they are asked for, by who takes them
-    if words.zh.startswith("怎么"):
+    if words.zh.startswith(tuple(speech()["unsaid"])):
         return None
     english = speech()["plain"].get(words.en, words.en)
     chinese = speech()["plain_zh"].get(words.zh, words.zh)

@@ -28,6 +28,8 @@ from .life import (
 from .making import age_at
 from .onset import HOUR
 from .phrasing import table, words_of
+from .physiology_text import flag as flag_of
+from .physiology_text import quantity
 from .record import StudyReport
 
 _STEM = 6
@@ -343,22 +345,12 @@ def _stems(finding: str, which: str) -> tuple[frozenset[str], ...]:
 @lru_cache(maxsize=1 << 12)
 def number(text: str) -> Decimal | None:
     """Return the number of a reported value; "<0.01" and ">300" are read at their bound, words are None."""
-    bare = text.lstrip("<>").strip()
-    return Decimal(bare) if bare.replace(".", "", 1).replace("-", "", 1).isdigit() else None
+    return quantity(text)
 
 
 def flag(result: Result) -> str:
     """Return "H", "L" or "" by the range that the result carries; a pressure has none."""
-    return _flag(result.text, result.low, result.high)
+    return _flag(result.text, result.low, result.high) or ""
 
 
-@lru_cache(maxsize=1 << 12)
-def _flag(text: str, low: str | None, high: str | None) -> str:
-    value = number(text)
-    if value is None:
-        return ""
-    if low is not None and (value < Decimal(low) or text == f"<{low}"):
-        return "L"
-    if high is not None and (value > Decimal(high) or text == f">{high}"):
-        return "H"
-    return ""
+_flag = lru_cache(maxsize=1 << 12)(flag_of)
