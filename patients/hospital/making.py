@@ -84,7 +84,7 @@ def month_of(at: Instant) -> int:
 
 @dataclass(slots=True)
 class Reading:
-    """The latest known value of a lab, for decisions."""
+    """A value of a lab and when it became known, for decisions."""
 
     known_at: Instant
     value: Decimal

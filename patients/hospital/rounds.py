@@ -12,10 +12,11 @@ from .course import draw_labs, enter_icu, perform, support, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
+from .life import Culture
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
+from .naming import name_of
 from .physiology import labs_of
-from .planning import name_of
 from .prescribing import choose
 from .situating import is_a, situation
 from .stays import Course
@@ -194,8 +195,8 @@ def _transfuse(course: Course, at: Instant) -> None:
 
 
 def _narrow(course: Course, at: Instant, phase: Phase) -> None:
-    """Change an antibiotic once susceptibilities are back."""
-    making, desk = course.making, course.desk
+    """Read the susceptibilities that are back, once each: how long to treat on, and with what."""
+    making = course.making
     for grown in making.cultures:
         back = grown.stages[-1].at
         if grown.encounter not in course.encounters or not grown.susceptibilities or back > at:
@@ -204,33 +205,38 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
             continue
         course.reported.add(grown.id)
         tell(making, back, course.place(back), "culture_result", (grown.id,))
-        reads = dict(grown.susceptibilities)
-        lines = [line for line in course.profile(grown.illness).treatments if line.targeted]
         illness = course.illness(grown.illness)
         if not course.dies and not last_course(course, at, course.profile(grown.illness).treatments, illness):
             first = min((one.start for one in making.orders.values() if one.indication == illness.id), default=at)
             course.leaves = max(course.leaves, at_clock(first + rules().antibiotic_days["blood"] * DAY, 13, 30))
-        for line in lines:
-            drugs = _narrowest([drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()])
-            running = [
-                order
-                for order in making.active(at)
-                if order.indication == illness.id and is_a(order.drug, ("antibiotic",))
-            ]
-            if not drugs or any(order.drug == drugs[0] for order in running) or not desk.wanted(illness, line, at):
-                continue
-            around = situation(making, at, phase, [order.id for order in running])
-            stream = making.stream("narrowed", grown.id, line.id)
-            choices = (choose([drug], around, stream, dose_for=line.dose_for) for drug in drugs)
-            choice = next((one for one in choices if one is not None), None)
-            if choice is None:
-                continue
-            for order in running:
-                desk.end(order, at, rules().reasons["narrowed"].pair())
-            new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=line.id)
-            changed = (grown.id, new.id, *(order.id for order in running))
-            tell(making, at, course.place(at), "antibiotic_narrowed", changed)
-            break
+        _change_antibiotic(course, grown, at, phase)
+
+
+def _change_antibiotic(course: Course, grown: Culture, at: Instant, phase: Phase) -> None:
+    """Change to the narrowest antibiotic that a culture allows and the patient can have."""
+    making, desk, reads = course.making, course.desk, dict(grown.susceptibilities)
+    illness = course.illness(grown.illness)
+    running = [
+        order for order in making.active(at) if order.indication == illness.id and is_a(order.drug, ("antibiotic",))
+    ]
+    for line in course.profile(illness.id).treatments:
+        if not line.targeted:
+            continue
+        drugs = _narrowest([drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()])
+        if not drugs or any(order.drug == drugs[0] for order in running) or not desk.wanted(illness, line, at):
+            continue
+        around = situation(making, at, phase, [order.id for order in running])
+        stream = making.stream("narrowed", grown.id, line.id)
+        choices = (choose([drug], around, stream, dose_for=line.dose_for) for drug in drugs)
+        choice = next((one for one in choices if one is not None), None)
+        if choice is None:
+            continue
+        for order in running:
+            desk.end(order, at, rules().reasons["narrowed"].pair())
+        new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=line.id)
+        changed = (grown.id, new.id, *(order.id for order in running))
+        tell(making, at, course.place(at), "antibiotic_narrowed", changed)
+        return
 
 
 def _narrowest(drugs: list[str]) -> list[str]:
