@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from wardround.patients.building import attachment, quantity, value_elements
+from wardround.patients.building import (
+    LOINC,
+    OBSERVATION_CATEGORY,
+    PRESSURE_PARTS,
+    attachment,
+    quantity,
+    value_elements,
+)
 from wardround.patients.knowledge import Lab, lexicon
 from wardround.patients.times import format_instant, parse_period
 
@@ -14,11 +21,9 @@ from .spec import ToolContext, ToolResult
 from .write import about_patient, create, write_words
 from .write_arguments import DiagnosticReportCreate, DocumentReferenceCreate, ObservationCreate
 
-_LOINC = "http://loinc.org"
 _TERMINOLOGY = "http://terminology.hl7.org/CodeSystem"
 _PRESSURE = re.compile(r"(\d{1,3})\s*/\s*(\d{1,3})")
 _NUMBER = re.compile(r"(?:[<>]=?|[≤≥])?\s*-?(?:0|[1-9]\d{0,11})(?:\.\d{1,8})?")
-_PRESSURES = (("Systolic blood pressure", "8480-6"), ("Diastolic blood pressure", "8462-4"))
 _PRESSURE_CODE = "85354-9"
 _SECTION = re.compile(r"^##[ \t]+(\S[^\n]{0,99})$", re.MULTILINE)
 MAX_SECTIONS = 40
@@ -39,7 +44,7 @@ def create_observation(context: ToolContext, arguments: ObservationCreate, given
         )
         return mistake(tool, given, "bad_arguments", text, "write")
     shown = write_words()["observation_categories"][arguments.category]
-    category = {"system": f"{_TERMINOLOGY}/observation-category", "code": arguments.category, "display": shown}
+    category = {"system": OBSERVATION_CATEGORY, "code": arguments.category, "display": shown}
     resource = about_patient(context, "Observation", "final") | {
         "category": [{"coding": [category]}],
         "code": code,
@@ -83,7 +88,7 @@ def create_note(context: ToolContext, arguments: DocumentReferenceCreate, given:
         "resourceType": "DocumentReference",
         "status": "current",
         "docStatus": "final",
-        "type": {"coding": [{"system": _LOINC, **kind}], "text": kind["display"]},
+        "type": {"coding": [{"system": LOINC, **kind}], "text": kind["display"]},
         "category": [{"coding": [{"code": "clinical-note"}]}],
         "subject": {"reference": f"Patient/{context.subject_id}"},
         "date": now,
@@ -142,7 +147,7 @@ def _measured(name: str) -> dict[str, Any]:
     found = lexicon().resolve(name, kinds=("lab", "vital"))
     code: dict[str, Any] = {"text": name}
     if isinstance(found, Lab) and found.loinc:
-        code["coding"] = [{"system": _LOINC, "code": found.loinc[0], "display": found.name.en}]
+        code["coding"] = [{"system": LOINC, "code": found.loinc[0], "display": found.name.en}]
     return code
 
 
@@ -150,11 +155,11 @@ def _value(code: dict[str, Any], value: str, unit: str | None) -> dict[str, Any]
     pressure = _PRESSURE.fullmatch(value)
     coded = code.get("coding", [{}])[0].get("code")
     if pressure is not None and coded == _PRESSURE_CODE:
-        parts = zip(_PRESSURES, pressure.groups(), strict=True)
+        parts = zip(PRESSURE_PARTS, pressure.groups(), strict=True)
         return {
             "component": [
                 {
-                    "code": {"coding": [{"system": _LOINC, "code": loinc, "display": words}], "text": words},
+                    "code": {"coding": [{"system": LOINC, "code": loinc, "display": words}], "text": words},
                     "valueQuantity": quantity(int(number), unit or "mmHg", None),
                 }
                 for (words, loinc), number in parts

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from wardround.patients.hospital.life import Life, Stay
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, NEVER
-
-HOUR = DAY // 24
 
 
 def faults(life: Life) -> list[str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 
 from wardround.patients.hospital.life import Life, Prescription, Result
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.hospital.prescribing import Situation, problems
 from wardround.patients.hospital.prescribing_rules import interactions_of
 from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, finding_profiles, relations
 from wardround.patients.times import DAY, NEVER, Instant, parse_instant
 
-HOUR = DAY // 24
 _LATER = 400 * DAY
 
 

@@ -14,11 +14,10 @@ from typing import Any
 from wardround.patients import Interview, knowledge
 from wardround.patients.chart import Chart
 from wardround.patients.elements import attachment_text, dose_of, medication_of, text_of
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.knowledge.bedside import drug_profiles, lab_profiles, panels
 from wardround.patients.resource import NOTE_SECTION, known_at
 from wardround.patients.times import DAY, NEVER, SECOND, parse_instant
-
-HOUR = 3600 * SECOND
 
 
 class View:

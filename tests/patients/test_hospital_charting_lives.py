@@ -14,6 +14,7 @@ from wardround.patients.hospital.charting import Charted, chart_record
 from wardround.patients.hospital.charting_notes import section_ids
 from wardround.patients.hospital.life import Culture, Life
 from wardround.patients.hospital.living import make_life
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.hospital.record import Record
 from wardround.patients.hospital.writing import write_record
 from wardround.patients.knowledge.bedside import organism_profiles
@@ -21,7 +22,6 @@ from wardround.patients.resource import instant_text
 from wardround.patients.times import Instant
 
 LIVES = [(11, index) for index in range(4)]
-HOUR = 3_600_000_000
 
 
 @cache

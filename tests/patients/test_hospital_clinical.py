@@ -11,9 +11,9 @@ from hospital_clinical import faults
 
 from wardround.patients.hospital.life import Culture, Life, Prescription, Stay
 from wardround.patients.hospital.living import make_life
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.times import DAY
 
-HOUR = DAY // 24
 _LIVES = 150
 
 

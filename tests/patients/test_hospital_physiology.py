@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from wardround.patients.errors import DataError
 from wardround.patients.hospital.life import Pair, Person
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.hospital.physiology import Body, Shift, labs_of
 from wardround.patients.hospital.physiology_core import halved, share, softened
 from wardround.patients.knowledge import lab_profiles, panels
 from wardround.patients.times import DAY, parse_instant
 
 NOON = parse_instant("2020-03-01T12:00:00")
-HOUR = DAY // 24
 WARD = ["bmp", "cbc_diff", "lfts", "coags", "vitals"]
 
 

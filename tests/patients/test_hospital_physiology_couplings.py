@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wardround.patients.hospital.life import Pair, Person
+from wardround.patients.hospital.making import HOUR
 from wardround.patients.hospital.physiology import Body, Shift
 from wardround.patients.hospital.physiology_blood import IMMATURE
 from wardround.patients.hospital.physiology_reporting import egfr_of
@@ -17,7 +18,6 @@ from wardround.patients.knowledge import lab_profiles
 from wardround.patients.times import DAY, parse_instant
 
 NOON = parse_instant("2020-03-01T12:00:00")
-HOUR = DAY // 24
 EVERYTHING = [lab for lab in lab_profiles() if lab not in IMMATURE]
 
 SIZES: dict[str, tuple[str, float, float]] = {

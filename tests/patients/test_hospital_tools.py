@@ -33,7 +33,6 @@ from wardround.patients.hospital.writing import write_record
 from wardround.patients.packing import pack
 
 SEED, PATIENTS = 11, 10
-HOUR = 3_600_000_000
 LATIN = re.compile(r"[A-Za-z]")
 
 Visit = tuple[Life, Stay]
