@@ -13,6 +13,7 @@ from .generation import rules
 from .life import Adherence, Illness, Pair, Prescription
 from .making import Making, between, weighted
 from .medicating import Desk
+from .naming import name_of
 
 _REFUSES = frozenset({"felt_better", "afraid_of_drug"})
 """Why one does not take what others hand out."""
@@ -116,9 +117,7 @@ def _plainly(concept: str) -> tuple[str, str]:
     profile = finding_profiles().get(concept)
     if profile is not None and profile.lay is not None and profile.lay.name.en:
         return profile.lay.name.en[0], profile.lay.name.zh[0]
-    name = (findings().get(concept) or conditions()[concept]).name
-    english = name.en if name.en[:2].isupper() else name.en[0].lower() + name.en[1:]
-    return english, name.zh or name.en
+    return name_of(concept)
 
 
 def _given_by_others(making: Making, at: Instant) -> bool:

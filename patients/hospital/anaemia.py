@@ -14,7 +14,7 @@ from .diagnosing import code_of, fits, move_body
 from .documents import Frozen, read_document
 from .life import Illness, Result
 from .making import HOUR, MINUTE, Making, at_clock, between
-from .planning import name_of
+from .naming import name_of
 from .signs import measured
 from .stays import Course
 from .telling import tell

@@ -15,7 +15,7 @@ from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_
 from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_drip, monitors
-from .planning import name_of
+from .naming import name_of
 from .signs import Showing, measured
 from .situating import is_a
 from .specimens import of_procedures

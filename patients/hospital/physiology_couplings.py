@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from wardround.patients.elements import age_at
 from wardround.patients.knowledge.bedside import couplings
 from wardround.patients.knowledge.bedside_models import Coupling
 from wardround.patients.times import DAY, Instant
@@ -64,13 +65,10 @@ class Traits:
         self._z: dict[str, int] = {}
         self._points: dict[tuple[str, int], int] = {}
         self._days: dict[tuple[str, int], int] = {}
-        year, month, day = (int(part) for part in person.birth_date.split("-"))
-        self._birth = year * 372 + month * 31 + day
 
     def age(self, at: Instant) -> int:
         """Return completed years, not below 0."""
-        year, month, day = _date(at // DAY)
-        return max(0, (year * 372 + month * 31 + day - self._birth) // 372)
+        return _age_on(self.person.birth_date, at - at % DAY)
 
     def point(self, rule: Law, age: int) -> int:
         """Return the person's own healthy value at an age, in millionths."""
@@ -113,16 +111,7 @@ class Traits:
         return known
 
 
-@lru_cache(maxsize=1 << 12)
-def _date(days: int) -> tuple[int, int, int]:
-    """Return the civil date so many days after 1970-01-01 (Howard Hinnant's algorithm)."""
-    era, rest = divmod(days + 719_468, 146_097)
-    year = (rest - rest // 1460 + rest // 36_524 - rest // 146_096) // 365
-    left = rest - (365 * year + year // 4 - year // 100)
-    month = (5 * left + 2) // 153
-    day = left - (153 * month + 2) // 5 + 1
-    month = month + 3 if month < 10 else month - 9
-    return year + era * 400 + (month <= 2), month, day
+_age_on = lru_cache(maxsize=1 << 12)(age_at)
 
 
 class Moment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wardround.patients.dosing import as_needed, timing
-from wardround.patients.knowledge import conditions, drugs, findings, labs
+from wardround.patients.knowledge import labs
 from wardround.patients.knowledge.bedside import condition_profiles, panels
 from wardround.patients.knowledge.models import Names
 from wardround.patients.times import DAY, Instant
@@ -14,6 +14,7 @@ from .documents import Words
 from .generation import rules
 from .life import Illness, Pair, Plan, PlanItem, Prescription
 from .making import HOUR, Making, at_clock, between
+from .naming import drug_name, inside, name_of
 from .stays import Course, service_of
 
 
@@ -147,27 +148,6 @@ def _item(
     return PlanItem(kind, phrase.pair(**places), facts, due)  # type: ignore[arg-type] # kinds are ours
 
 
-def name_of(concept: str) -> tuple[str, str]:
-    """Return the names of a condition, finding or service inside a sentence, English and Chinese."""
-    known = conditions().get(concept) or findings().get(concept)
-    if known is None:
-        return concept.replace("_", " "), concept
-    return _inside(known.name.en), known.name.zh or known.name.en
-
-
-def _inside(name: str) -> str:
-    """Return a name as it stands inside a sentence; HbA1c and Crohn's disease keep their capital."""
-    first = name.split()[0]
-    plain = first[1:2].isalpha() and first[1:].islower() and not first.endswith("'s")
-    return name[0].lower() + name[1:] if plain else name
-
-
-def drug_name(drug: str) -> tuple[str, str]:
-    """Return the names of a drug inside a sentence."""
-    name = drugs()[drug].name
-    return _inside(name.en), name.zh or name.en
-
-
 def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
     known = rules().lab_words
     named = [(one, panels().get(one) or labs().get(one)) for one in ids]
@@ -176,7 +156,7 @@ def _lab_names(ids: Sequence[str]) -> tuple[str, str]:
         words = known.get(one) or (entry.name if entry is not None else None)
         if words is not None and words not in names:
             names.append(words)
-    return ", ".join(_inside(one.en) for one in names), "、".join(one.zh or one.en for one in names)
+    return ", ".join(inside(one.en) for one in names), "、".join(one.zh or one.en for one in names)
 
 
 def dose_words(dose: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from wardround.patients.knowledge import (
 )
 
 from .documents import read_document
+from .naming import inside
 from .prescribing_situation import Situation
 
 ProblemKind = Literal[
@@ -64,7 +65,7 @@ def word(name: str, drug: str, other: str = "") -> Names:
     en, zh = _data()["words"][name]
     names = {"drug": _name(drug), "other": _name(other)}
     return Names(
-        en=en.format(**{key: _within(value.en) for key, value in names.items()}),
+        en=en.format(**{key: inside(value.en) for key, value in names.items()}),
         zh=zh.format(**{key: value.zh or value.en for key, value in names.items()}),
     )
 
@@ -203,11 +204,6 @@ def _widened(ids: frozenset[str]) -> frozenset[str]:
 def _name(concept_id: str) -> Names:
     concept = drugs().get(concept_id) or drug_classes().get(concept_id)
     return concept.name if concept else Names(en=concept_id.replace("_", " ") or "-", zh=None)
-
-
-def _within(name: str) -> str:
-    """Return a name as it stands within a sentence: abbreviations keep their capitals."""
-    return name[0].lower() + name[1:] if name[1:2].islower() else name
 
 
 @cache
