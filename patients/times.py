@@ -99,10 +99,10 @@ def format_instant(instant: Instant) -> str:
         ('2180-05-06T22:23:00Z', '9999-12-31T23:59:59Z')
     """
     day, seconds = divmod(min(max(instant // SECOND, _FIRST), _LAST), 86_400)
-    return f"{day_text(day)}T{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
+    return f"{_day_text(day)}T{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
 
 
 @lru_cache(maxsize=1 << 12)
-def day_text(day: int) -> str:
+def _day_text(day: int) -> str:
     """Write the date so many days after 1970-01-01, of the years 1 to 9999."""
     return date.fromordinal(_EPOCH_DAY + day).isoformat()

@@ -149,6 +149,10 @@ def _line(**change: Any) -> dict[str, Any]:
     return {"treatments": [{"id": "a", "any_of": ["aspirin"], "phase": ["ed"], **change}]}
 
 
+def _transfused(**effect: Any) -> dict[str, Any]:
+    return {"workup": {"procedures": [{"procedure": "transfusion", "effects": [{"lab": "wbc", **effect}]}]}}
+
+
 _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"]}}
 
 
@@ -175,6 +179,7 @@ _NO_PLACE = {**_COUGH["lay"], "name": {"en": ["{who}", "b"], "zh": ["咳", "嗽"
         ("condition", {"workup": {"cultures": [{"specimen": "blood"}]}}, "nothing to grow"),
         ("condition", {"workup": {"procedures": [{"procedure": "cough"}]}}, "no procedure"),
         ("condition", {"workup": {"consult": "cough"}}, "no service"),
+        ("condition", _transfused(mode="times", mild=["0", "1"]), "workup.transfusion.wbc.mild: a factor is above 0"),
         ("condition", _line(any_of=["nope"]), "no drug profile"),
         ("condition", _line(needs=["nope"]), "`nope`"),
         ("condition", _line(works=False), "none turns"),
