@@ -49,12 +49,12 @@ def make_interviews(life: Life) -> dict[str, Interview]:
     """
     found: dict[str, Interview] = {}
     for known, parts in knowns(life):
-        interview = _Teller(known).interview()
+        interview = _Answers(known).interview()
         found |= dict.fromkeys((one.id for one in parts), interview)
     return {one.id: found[one.id] for one in life.stays}
 
 
-class _Teller:
+class _Answers:
     """Puts the replies of one encounter together."""
 
     def __init__(self, known: Known) -> None:

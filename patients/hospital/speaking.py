@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ from wardround.patients.rng import Stream
 from wardround.patients.voice import voice_data
 from wardround.patients.wording import join
 
+from .documents import read_document
 from .life import Pair
 
 _ONES = "零一二三四五六七八九十"
@@ -41,8 +41,7 @@ _OLD = 55
 @cache
 def speech() -> dict[str, Any]:
     """Return `data/speech.json`."""
-    file = resources.files("wardround.patients.hospital").joinpath("data", "speech.json")
-    data: dict[str, Any] = orjson.loads(file.read_bytes())
+    data: dict[str, Any] = orjson.loads(read_document("speech.json"))
     return data
 
 
