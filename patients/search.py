@@ -69,7 +69,18 @@ class Hits:
         return self.snapshot.page(self.type, self.positions[offset : offset + count])
 
 
-class ListedHits(Hits):
+class _EntryHits(Hits):
+    """Hits that are not a run of the chart's own positions: a page is made of entries."""
+
+    __slots__ = ()
+
+    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows of `count` hits from `offset` on."""
+        entries = self.entries(offset, count)
+        return [entry.key for entry in entries], [entry.row for entry in entries]
+
+
+class ListedHits(_EntryHits):
     """Hits in another order than the chart's."""
 
     __slots__ = ("_entries",)
@@ -84,13 +95,8 @@ class ListedHits(Hits):
         """Return `count` entries from `offset` on (all without `count`)."""
         return list(self._entries[offset : self.total if count is None else offset + count])
 
-    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
-        """Return keys and compact rows of `count` hits from `offset` on."""
-        entries = self.entries(offset, count)
-        return [entry.key for entry in entries], [entry.row for entry in entries]
 
-
-class MergedHits(Hits):
+class MergedHits(_EntryHits):
     """Hits of a snapshot with an episode's own writes among them."""
 
     __slots__ = ("_own",)
@@ -120,11 +126,6 @@ class MergedHits(Hits):
             else:
                 out.append(entry(int(self.positions[place - skipped]), self.type))
         return out
-
-    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
-        """Return keys and compact rows of `count` hits from `offset` on."""
-        entries = self.entries(offset, count)
-        return [entry.key for entry in entries], [entry.row for entry in entries]
 
 
 def matches_text(names: Iterable[str], text: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from wardround.patients.assembling import UNRANKED
 from wardround.patients.chart import Entry
 from wardround.patients.elements import document_text, tail
 from wardround.patients.fulltext import TYPES, first_match, phrase, snippet
@@ -27,8 +28,6 @@ from .render import Page, render
 from .spec import ToolContext, ToolResult
 
 _KEYWORD_TYPES = frozenset(TYPES)
-_NO_RANK = 1_000_000
-"""Where a diagnosis without a rank stands among those of its stay."""
 _LISTED = 10
 """Hospital stays named when a wrong one was asked for."""
 
@@ -224,10 +223,10 @@ def _hits(record: Overlay, query: Search) -> tuple[Hits, int, int, Search]:
 def _principal_first(hits: Hits) -> Hits:
     """Return the diagnoses of a stay by rank, those of equal rank and those without one as they stood."""
     entries = hits.entries()
-    ranks = [rank_of(entry.resource()) or _NO_RANK for entry in entries]
+    ranks = [rank_of(entry.resource()) or UNRANKED for entry in entries]
     if ranks == sorted(ranks):
         return hits
-    return ListedHits(hits, [entry for _, entry in sorted(zip(ranks, entries, strict=True), key=lambda one: one[0])])
+    return ListedHits(hits, [entries[place] for place in sorted(range(len(entries)), key=ranks.__getitem__)])
 
 
 def _long_texts(

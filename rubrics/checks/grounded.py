@@ -9,6 +9,7 @@ from functools import lru_cache
 from wardround.rubrics.evidence import Evidence
 from wardround.rubrics.reading import Measured, Reading, read
 from wardround.rubrics.reading.annotate import MEASURES
+from wardround.rubrics.reading.concepts import concepts
 from wardround.rubrics.rubric import CheckValue, GroundedCheck, Verdict
 
 from .amounts import same_amount
@@ -39,9 +40,9 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
     else:
         facts = evidence_facts(context.trace.evidence) if context.trace is not None else []
     resources: list[str] = []
-    flows = any("oxygen_requirement" in fact.concepts for fact in facts)
+    known_concepts = {one for fact in facts for one in fact.concepts}
     for claim in reading.measured():
-        if claim.concept == "oxygen_requirement" and not flows:
+        if claim.concept in concepts().settings and claim.concept not in known_concepts:
             continue  # "on 2 L/min": how the oxygen runs, no measurement
         known = next((fact for fact in facts if supports(fact, claim)), None)
         if known is None:

@@ -60,4 +60,5 @@ def test_heaps_of_clinical_words_are_read(words):
     text = " ".join(words)
     for language in ("en", "zh"):
         reading = read(text, language)
-        reading.acts(), reading.statuses(), reading.measured()
+        claims = (*reading.acts(), *reading.statuses(), *reading.measured(), *reading.trends())
+        assert all(claim.span.text == text[claim.span.start : claim.span.end] for claim in claims)
