@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from wardround.patients.hospital.life import Life
-from wardround.patients.hospital.record import Note, Record, StudyReport
+from wardround.patients.hospital.record import Note, Record
 
 # -- wording -----------------------------------------------------------------------------------------------------------
 
@@ -92,11 +92,6 @@ def overlap(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) 
 def note_text(note: Note) -> str:
     """Return a note as it is read."""
     return "\n\n".join(f"{part.header}:\n{part.text}" for part in note.parts)
-
-
-def report_text(report: StudyReport) -> str:
-    """Return the findings and the impression of a report."""
-    return " ".join(one.text for one in (*report.findings, *report.impression))
 
 
 def likeness(lives: Iterable[tuple[Life, Record]]) -> dict[str, tuple[float, int]]:
