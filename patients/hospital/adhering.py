@@ -15,9 +15,6 @@ from .making import Making, between, weighted
 from .medicating import Desk
 from .naming import name_of
 
-_REFUSES = frozenset({"felt_better", "afraid_of_drug"})
-"""Why one does not take what others hand out."""
-_IF_GIVEN = frozenset({"somebody else sets up the pills"})
 _GONE = frozenset({"stopped", "never_started"})
 
 
@@ -89,9 +86,9 @@ def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, c
     adverse = drug_profiles()[order.drug].adverse
     told = [one for one in adverse if one.finding in findings() or one.finding in conditions()]
     given = _given_by_others(making, at)
-    rule = weighted(stream, [(one, one.weight) for one in rules().adherence if not given or one.concept in _REFUSES])
+    rule = weighted(stream, [(one, one.weight) for one in rules().adherence if not given or one.refuses])
     state = stream.choice(rule.states)
-    said = [one for one in rule.words if given or one.en not in _IF_GIVEN]
+    said = [one for one in rule.words if given or not one.if_given]
     concept, reason = rule.concept, stream.choice(said).pair()
     if told and stream.below(100) < rules().adherence_percent["side_effect"]:
         effect = weighted(stream, [(one, one.percent) for one in told])

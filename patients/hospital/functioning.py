@@ -2,63 +2,71 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 from wardround.patients.times import Instant
 
+from .documents import Frozen, read_document
 from .generation import rules
 from .life import Function, Life, Stay
 from .making import Making, age_at, between
 
-_WALKING: tuple[Literal["independent", "cane", "walker", "wheelchair", "bedbound"], ...] = (
-    "independent",
-    "independent",
-    "cane",
-    "walker",
-    "walker",
-    "wheelchair",
-    "wheelchair",
-    "bedbound",
-)
-_CARE: tuple[Literal["independent", "some_help", "dependent"], ...] = (
-    "independent",
-    "independent",
-    "independent",
-    "some_help",
-    "some_help",
-    "dependent",
-    "dependent",
-    "dependent",
-)
+Walking = Literal["independent", "cane", "walker", "wheelchair", "bedbound"]
+Care = Literal["independent", "some_help", "dependent"]
 
 
-_ANSWERS = 16
-"""From this age on a patient answers without a parent."""
-_GROWN_CHILDREN = 45
-"""From this age on a patient may have children old enough to speak for them; before, the parents do."""
+class _Document(Frozen):
+    """The content of `data/functioning.json`."""
+
+    format_version: int
+    assumption: bool
+    note: str
+    walking: tuple[Walking, ...]
+    """By points of frailty."""
+    care: tuple[Care, ...]
+    """By points of frailty."""
+    points_from_age: tuple[tuple[int, int], ...]
+    """Points from an age on, the highest age first."""
+    by_chance_from_age: int
+    """From this age on a further point comes by chance."""
+    least_in_facility: int
+    """Points of who lives in a care home, at least."""
+    on_foot: tuple[str, ...]
+    """Findings of who walks, be it with a walker; so does who lives alone."""
+    most_on_foot: Walking
+    """The frailest way of walking of these."""
+    no_exercise: tuple[Walking, ...]
+    """Who walks so is not talked to of exercise."""
+    answers_from_age: int
+    """From this age on a patient answers without a parent."""
+    parents_below_age: int
+    """From this age on a patient may have children old enough to speak for them; before, the parents do."""
 
 
-_ON_FOOT = frozenset({"wandering"})
-"""Findings of who walks, be it with a walker; so does who lives alone."""
-_WALKS = _WALKING.index("wheelchair") - 1
+@cache
+def _rules() -> _Document:
+    return _Document.model_validate_json(read_document("functioning.json"))
 
 
 def _points(making: Making, at: Instant) -> int:
-    """Return how frail the patient is: a place in the lists above."""
-    age = making.age(at)
+    """Return how frail the patient is: a place in the lists of walking and care."""
+    document, age = _rules(), making.age(at)
     weights = rules().frailty
     points = sum(weights.get(one.condition, 0) for one in making.ill(at))
-    points += 0 if age < 72 else 1 if age < 82 else 2
-    points += making.stream("frail").below(2) if age >= 65 else 0
+    points += next((more for least, more in document.points_from_age if age >= least), 0)
+    points += making.stream("frail").below(2) if age >= document.by_chance_from_age else 0
     if making.person.living == "facility":
-        points = max(points, 3)
-    on_foot = making.person.living == "alone" or any(one.finding in _ON_FOOT and one.present for one in making.signs)
-    return min(points, _WALKS if on_foot else len(_WALKING) - 1)
+        points = max(points, document.least_in_facility)
+    walks = any(one.finding in document.on_foot and one.present for one in making.signs)
+    if making.person.living == "alone" or walks:
+        return min(points, max(n for n, way in enumerate(document.walking) if way == document.most_on_foot))
+    return min(points, len(document.walking) - 1)
 
 
 def keeps_still(making: Making, at: Instant) -> bool:
     """Tell whether the patient moves about with a walker or less: no talk of exercise."""
-    return _WALKING[_points(making, at)] not in ("independent", "cane")
+    return _rules().walking[_points(making, at)] in _rules().no_exercise
 
 
 def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
@@ -77,7 +85,7 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
     medicines: Literal["self", "family", "pill_box", "facility"]
     if making.person.living == "facility":
         medicines = "facility"
-    elif age < 16 or any(one.condition in rules().cannot_tell for one in ill):
+    elif age < _rules().answers_from_age or any(one.condition in rules().cannot_tell for one in ill):
         medicines = "family"
     else:
         medicines = "pill_box" if making.stream("pill box").below(100) < min(60, age - 20) else "self"
@@ -85,8 +93,8 @@ def manage(making: Making, encounter: str, at: Instant, fell: bool) -> None:
         Function(
             making.new("fn"),
             encounter,
-            _WALKING[points],
-            _CARE[points],
+            _rules().walking[points],
+            _rules().care[points],
             medicines,
             max(falls, 1) if fell else falls,
         )
@@ -98,14 +106,14 @@ def speaker(making: Making, end: Instant) -> str:
     stream = making.stream("speaker")
     first = min((one.start for one in making.stays.values()), default=end)
     parent = "mother" if stream.chance(3, 4) else "father"
-    if making.age(first) < _ANSWERS:
+    if making.age(first) < _rules().answers_from_age:
         return parent
     clouded = [one.known_at for one in making.illnesses.values() if one.condition in rules().cannot_tell]
     if not clouded:
         return "none"
     if making.person.marital == "married" and stream.chance(2, 3):
         return "spouse"
-    if making.age(min(clouded)) < _GROWN_CHILDREN:
+    if making.age(min(clouded)) < _rules().parents_below_age:
         return parent
     return "daughter" if stream.chance(3, 5) else "son"
 
@@ -113,10 +121,10 @@ def speaker(making: Making, end: Instant) -> str:
 def informant_of(life: Life, stay: Stay) -> str:
     """Return who tells the history at an encounter: "none" where the patient does, else `life.caregiver`.
 
-    Children under 16 are spoken for; so is who has, at the end of the encounter, a diagnosed condition with which one
+    Children are spoken for; so is who has, at the end of the encounter, a diagnosed condition with which one
     cannot tell (delirium while it lasts, dementia).
     """
-    if age_at(life.person.birth_date, stay.start) < _ANSWERS:
+    if age_at(life.person.birth_date, stay.start) < _rules().answers_from_age:
         return life.caregiver
     clouded = any(
         one.condition in rules().cannot_tell

@@ -155,12 +155,14 @@ class Rules(Frozen):
     frailty: dict[str, int]
     """Condition → points of frailty."""
     frequency_words: dict[str, str]
-    """Chinese words of a frequency, by "times/period unit" or part of the day."""
+    """Chinese words of a frequency, by "times/period unit" or part of the day; "hours" with `{n}`."""
     unit_words: dict[str, str]
     since_words: dict[str, tuple[Words, ...]]
     plans: dict[str, tuple[Words, ...]]
     distractors: tuple[str, ...]
     """Complaints that have nothing to do with the illness."""
+    faint_words: tuple[str, ...]
+    """Words of a strip that are not much yet."""
     normal_words: tuple[str, ...]
     """Results in words that are normal."""
     no_complaint: str

@@ -144,13 +144,22 @@ class Replacement(Frozen):
     line: Treatment
 
 
+class ReasonWords(Words):
+    """Words for a reason."""
+
+    if_given: bool = False
+    """Only where others hand out the drugs."""
+
+
 class ReasonRule(Frozen):
     """Why people do not take a drug as ordered."""
 
     concept: str | None
     states: tuple[str, ...]
     weight: int
-    words: tuple[Words, ...]
+    words: tuple[ReasonWords, ...]
+    refuses: bool = False
+    """Whether it holds for what others hand out, too."""
 
 
 class AsNeeded(Frozen):

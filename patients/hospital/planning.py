@@ -185,7 +185,7 @@ def frequency_words(frequency: str) -> tuple[str, str]:
     if when in words:
         return frequency, words[when]
     if repeat.get("periodUnit") == "h":
-        return frequency, f"每{repeat['period']}小时一次"
+        return frequency, words["hours"].format(n=repeat["period"])
     if frequency.casefold() in words:
         return frequency, words[frequency.casefold()]
     key = f"{repeat.get('frequency')}/{repeat.get('period')}{repeat.get('periodUnit')}"

@@ -321,16 +321,12 @@ def measured(making: Making, illnesses: Sequence[Illness], results: Sequence[Res
     return list(found.values())
 
 
-_TRACES = frozenset({"trace", "small"})
-"""Words of a strip that are not much yet."""
-
-
 def _beyond(profile: FindingProfile, result: Result, text: str) -> bool:
     """Tell whether a result is what a finding says."""
     values = [value for _, value in numbers(profile.lab or "", text)]
     if not values:
-        normal = text.casefold() in rules().normal_words
-        return profile.side in ("abnormal", "positive", "high") and not normal and text.casefold() not in _TRACES
+        little = text.casefold() in (*rules().normal_words, *rules().faint_words)
+        return profile.side in ("abnormal", "positive", "high") and not little
     value = values[0]
     if profile.side == "low":
         limit = _number(result.low)
