@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
-from wardround.patients.knowledge import Monitoring, MonitoringRule
+from wardround.patients.knowledge import Monitoring, MonitoringRule, Names
 
 Level = Literal["high", "low", "normal"]
 
@@ -36,6 +36,13 @@ class Reading:
     """Against the chart's own range; None where the chart gives none."""
     keys: tuple[str, ...]
     """Every resource that holds just this value at this instant."""
+    zh: str = ""
+    """Plain Chinese name."""
+
+    @property
+    def names(self) -> Names:
+        """Its plain names in both languages."""
+        return Names(en=self.name, zh=self.zh or None)
 
     @property
     def number(self) -> int | float:
@@ -65,6 +72,13 @@ class Order:
     frequency: str
     """As ordered, "" where the order does not say."""
     as_needed: bool = False
+    zh: str = ""
+    """Plain Chinese ingredient name."""
+
+    @property
+    def names(self) -> Names:
+        """Its plain names in both languages."""
+        return Names(en=self.name, zh=self.zh or None)
 
     @property
     def dose(self) -> str:
@@ -215,7 +229,8 @@ def _timeline(concept: str, name: str, measured: list[Measurement]) -> tuple[lis
         first = numeric[0]
         assert first.value is not None
         keys = tuple(one.key for one in numeric)
-        readings.append(Reading(concept, name, first.value, first.text, first.unit or "", at, _level(first), keys))
+        zh = knowledge.labs()[concept].name.zh or ""
+        readings.append(Reading(concept, name, first.value, first.text, first.unit or "", at, _level(first), keys, zh))
     return readings, clash
 
 
@@ -280,6 +295,7 @@ def _order(drug: str, resource: dict[str, Any]) -> Order:
         route=_words(dosage.get("route", {})).casefold(),
         frequency=_words(timing),
         as_needed=bool(dosage.get("asNeededBoolean", False)),
+        zh=knowledge.drugs()[drug].name.zh or "",
     )
 
 

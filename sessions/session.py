@@ -105,11 +105,28 @@ class GoldCall(_Frozen):
     role: Literal["required", "one_of", "optional"] = "required"
 
 
+class Branch(_Frozen):
+    """How a later gold call follows from an earlier result, and what would have been called otherwise."""
+
+    on: str
+    """Concept id of the measurement that decides."""
+    test: Literal["high", "low", "abnormal"]
+    """What is asked of it, against the chart's own range."""
+    held: bool
+    """Whether it held in this chart."""
+    taken: tuple[int, ...]
+    """Places in the gold calls that follow from it."""
+    other: tuple[GoldCall, ...]
+    """What stands in their place where it turns out the other way."""
+
+
 class Gold(_Frozen):
     """One way to do the turn right."""
 
     calls: tuple[GoldCall, ...] = ()
     answers: tuple[Text, ...] = ()
+    branch: Branch | None = None
+    """Of an adaptive turn."""
 
 
 class Turn(_Frozen):
@@ -178,6 +195,7 @@ def session_schema() -> dict[str, Any]:
 __all__ = [
     "FORMAT",
     "Antecedent",
+    "Branch",
     "Budget",
     "ChartRef",
     "Fact",

@@ -1,0 +1,127 @@
+"""Knowledge that all scenarios share (data/common.json): acts, routes, frequencies, companions of labs, adherence."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients import DataError
+from wardround.patients.knowledge import Names
+from wardround.rubrics import Act
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ActRule(_Frozen):
+    """How one act is judged and said."""
+
+    accepted: tuple[Act, ...] = Field(min_length=1)
+    """Acts that count as this one."""
+    avoid: Act
+    """The act that would be dangerous instead."""
+    priority: Literal["routine", "urgent"]
+    """Of a repeat lab ordered on this decision."""
+    unchanged: bool = False
+    """Nothing is changed."""
+    target: Literal["drug", "lab"] = "drug"
+    say: Names
+    """One sentence without full stop; {drug}, {lab}."""
+
+
+class AdherenceRule(_Frozen):
+    """Where what the patient takes changes what the lab alone would say."""
+
+    id: str
+    states: tuple[str, ...]
+    rule_acts: tuple[str, ...]
+    reasons: tuple[str, ...] | None = None
+    """The patient's reasons it is for, as concepts; None for any."""
+    act: str
+    finding: Names
+    source: str | None = None
+    assumption: bool = False
+
+
+class StateWords(_Frozen):
+    """How an adherence state is checked and said."""
+
+    concept: str
+    """Of the `reports` check; {drug} is the English name."""
+    polarity: Literal["present", "absent"]
+    say: Names
+    """One sentence without full stop: {they}, {drug}, {because}."""
+
+
+class Routes(_Frozen):
+    """What a route means; routes are folded."""
+
+    interviewable: tuple[str, ...]
+    """By which patients take a drug themselves."""
+    local: dict[str, tuple[str, ...]]
+    """Drug ("*": any) → routes by which it works where it is put, so that no lab speaks for or against it."""
+    words: dict[str, Names]
+    """How the physician says it."""
+    values: dict[str, str]
+    """The value that an order is written with."""
+
+
+class Trends(_Frozen):
+    """When a series is called what."""
+
+    limit: int = Field(ge=2)
+    """Longer series are not asked for: one page of a search must hold them."""
+    percent: int = Field(ge=1)
+    """A change above this share of the first value is a rise or a fall."""
+    stable_percent: int
+    """No value of a stable series is further from the first; between the two shares the trend is left open."""
+
+
+class Common(_Frozen):
+    """The shared knowledge."""
+
+    format_version: Literal[1]
+    trends: Trends
+    routes: Routes
+    dose_units: tuple[str, ...]
+    """Folded units in which a dose is a single amount of drug; tablets and puffs say nothing of it."""
+    frequencies: dict[str, Names]
+    """Folded charted frequency → how the physician says it; others are never ordered anew."""
+    companions: dict[str, tuple[str, ...]]
+    """Lab → labs that are read with it, nearest first; "*" for any."""
+    casual: dict[str, tuple[Names, ...]]
+    """Concept id → what it is called on rounds, the usual name first."""
+    never_pair: tuple[str, ...]
+    """Labs that measure the drug or its direct effect: in range while not taken would contradict itself."""
+    acts: dict[str, ActRule]
+    severity: dict[str, int]
+    """Act → rank: a decision stands only where no other lab of the drug asks for a graver one; others rank 0."""
+    adherence_rules: tuple[AdherenceRule, ...]
+    states: dict[str, StateWords]
+    reason_verbs: tuple[str, ...]
+    """First words of English reasons that are clauses ("thought it harmed") beside those in -s and -ed."""
+    halve: tuple[str, ...]
+    """Drugs whose dose may be halved with the tablets there are."""
+    skip_pairs: tuple[str, ...]
+    """Monitoring pairs that no session is about: infusions, which no patient takes."""
+    skip_drugs: tuple[str, ...]
+    """Drugs given in hospital only, where asking how they are taken at home makes no sense."""
+
+
+@lru_cache(maxsize=1)
+def common() -> Common:
+    """Return the shared knowledge.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    text = files("wardround.sessions").joinpath("data", "common.json").read_bytes()
+    try:
+        return Common.model_validate_json(text)
+    except ValidationError as error:
+        faults = (f"common.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise DataError("\n".join(faults)) from error
