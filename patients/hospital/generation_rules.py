@@ -241,4 +241,6 @@ class Transfuse(Frozen):
     panel: str
     """Drawn afterwards."""
     below: Decimal
+    most: int
+    """Transfusions of one stay for which the way home is put off."""
     order: ProcedureOrder

@@ -58,7 +58,8 @@ def _what_stays(course: Course, at: Instant) -> None:
             continue
         for relation, other in consequences(illness.condition, ("causes",), chronic=True):
             have = [had.condition for had in making.suffering(at)]
-            if other.id in have or not fits(making, other, at, have):
+            coming = [had.condition for had in making.illnesses.values() if had.onset > at]
+            if other.id in have or not fits(making, other, at, [*have, *coming]):
                 continue
             if making.stream("left behind", course.ward, other.id).below(1000) >= relation.per_1000:
                 continue

@@ -112,6 +112,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     making, desk = course.making, course.desk
     at = desk.now(at)
     phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
+    _narrow(course, at, phase)  # before the doses are looked at: what is replaced needs no other dose
     tell_held(course, at, desk.review(at, phase, course.ward, making.active(at)))
     if course.dies and at - DAY < course.worse <= at:
         tell(making, at, course.place(at), "worsened", (course.principal,))
@@ -123,7 +124,6 @@ def _round(course: Course, at: Instant, number: int) -> None:
     if phase == "inpatient":
         to_tablets(course, at)
     _replace_what_lacks(course, at, phase)
-    _narrow(course, at, phase)
     watch(course, at)
     _transfuse(course, at)
     if number == 1:
@@ -182,11 +182,15 @@ def _transfuse(course: Course, at: Instant) -> None:
     """Give red cells as often as the last hemoglobin calls for them, and look at what they did."""
     making, rule = course.making, rules().transfuse
     value = making.known(rule.lab, at, 2 * DAY)
-    if value is None or value >= rule.below or at > course.leaves - 7 * HOUR:
+    if value is None or value >= rule.below:
         return
     given = [one.at for one in making.treated if one.procedure == rule.order.procedure]
     if any(at - 12 * HOUR < one < at + 12 * HOUR for one in given):
         return
+    if at > course.leaves - 7 * HOUR:  # nobody is sent home before it has been given and looked at
+        if course.dies or sum(one > course.admitted for one in given) >= rule.most:
+            return
+        course.leaves = at_clock(at + DAY, 13, 30)
     illness = course.illness(course.principal)
     begin = at + between(making.stream("transfusion", course.ward, at), 60, 150) * MINUTE
     perform(course, illness, rule.order, begin)
