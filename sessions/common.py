@@ -91,6 +91,8 @@ class Common(_Frozen):
     """Folded units in which a dose is a single amount of drug; tablets and puffs say nothing of it."""
     frequencies: dict[str, Names]
     """Folded charted frequency → how the physician says it; others are never ordered anew."""
+    charted: dict[str, Names]
+    """Folded charted frequencies that are told but never ordered anew."""
     companions: dict[str, tuple[str, ...]]
     """Lab → labs that are read with it, nearest first; "*" for any."""
     casual: dict[str, tuple[Names, ...]]
@@ -102,6 +104,8 @@ class Common(_Frozen):
     """Act → rank: a decision stands only where no other lab of the drug asks for a graver one; others rank 0."""
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
+    reasons: dict[str, Names]
+    """The patient's reason → the clause after "because" / 因为 where "of {its name}" would not do; {they}."""
     reason_verbs: tuple[str, ...]
     """First words of English reasons that are clauses ("thought it harmed") beside those in -s and -ed."""
     halve: tuple[str, ...]
