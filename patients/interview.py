@@ -5,9 +5,11 @@ This file is the contract (types). `interviewing.py` makes interviews from a cha
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from .times import Instant, parse_instant
 
 Level = Literal["low", "medium", "high"]
 FactKind = Literal["symptom", "adherence", "social", "function", "pain", "complaint"]
@@ -79,9 +81,46 @@ class Reply(_Frozen):
     text: Words
 
 
+class Earlier(_Frozen):
+    """What was otherwise up to an instant: facts and replies that stand in place of the interview's own."""
+
+    until: str
+    """A FHIR instant, exclusive."""
+    facts: tuple[Fact, ...] = ()
+    """In place of those with the same ids."""
+    replies: tuple[Reply, ...] = ()
+    """In place of those with the same tool, `fact` and `after`."""
+
+
 class Interview(_Frozen):
     """Everything the patient knows and every word they will say."""
 
     facts: tuple[Fact, ...] = ()
     replies: tuple[Reply, ...] = ()
     persona: Persona = Persona()
+    since: str | None = None
+    """From when on it can be asked, a FHIR instant, told as of then with `earlier`; None: as of one instant only."""
+    earlier: tuple[Earlier, ...] = ()
+    """What was otherwise before the end, in order of time."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what most interviews do not have, so that lines of sessions stay as they were."""
+        written: dict[str, Any] = write(self)
+        for name in ("since", "earlier"):
+            if not written.get(name):
+                written.pop(name, None)
+        return written
+
+    def at(self, instant: Instant) -> Interview | None:
+        """Return what the patient would say at an instant; None where it cannot be asked then."""
+        if self.since is None or instant < parse_instant(self.since):
+            return None
+        then = next((one for one in self.earlier if instant < parse_instant(one.until)), Earlier(until=self.since))
+        facts = {one.id: one for one in then.facts}
+        replies = {(one.tool, one.fact, one.after): one for one in then.replies}
+        return Interview(
+            facts=tuple(facts.get(one.id, one) for one in self.facts),
+            replies=tuple(replies.get((one.tool, one.fact, one.after), one) for one in self.replies),
+            persona=self.persona,
+        )

@@ -1,16 +1,17 @@
 """Interviews of a life: for every encounter, what the patient knows and every word they will say (design §4).
 
 Told as of the end of the encounter: symptoms are those that brought the patient in, pain is as last measured, how
-drugs are taken at home and how the patient manages are as of the arrival. The parts of a hospital stay (emergency
-visit, intensive care) have the interview of the whole stay.
+drugs are taken at home and how the patient manages are as of the arrival. Where pain or getting better was otherwise
+before, so it is told earlier (`Interview.at`). The parts of a hospital stay (emergency visit, intensive care) have the
+interview of the whole stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wardround.patients.interview import Fact, Interview, InterviewTool, Reply, Words
-from wardround.patients.times import DAY
+from wardround.patients.interview import Earlier, Fact, Interview, InterviewTool, Reply, Words
+from wardround.patients.times import DAY, Instant, format_instant
 
 from . import speaking_medicines as medicines
 from . import speaking_person as person_words
@@ -49,9 +50,27 @@ def make_interviews(life: Life) -> dict[str, Interview]:
     """
     found: dict[str, Interview] = {}
     for known, parts in knowns(life):
-        interview = _Answers(known).interview()
+        interview = _whole(known)
         found |= dict.fromkeys((one.id for one in parts), interview)
     return {one.id: found[one.id] for one in life.stays}
+
+
+def _whole(known: Known) -> Interview:
+    """Return the interview of an encounter with what was told otherwise before its end."""
+    told = _Answers(known).interview()
+    begin, changes = known.begin, known.changes()
+    earlier = tuple(
+        _earlier(told, known.as_of(since), until) for since, until in zip((begin, *changes), changes, strict=False)
+    )
+    return told.model_copy(update={"since": format_instant(begin), "earlier": earlier})
+
+
+def _earlier(told: Interview, known: Known, until: Instant) -> Earlier:
+    """Return what was told otherwise up to an instant."""
+    facts, replies = _Answers(known).changing()
+    facts = [one for one in facts if one not in told.facts]
+    replies = [one for one in replies if one not in told.replies]
+    return Earlier(until=format_instant(until), facts=tuple(facts), replies=tuple(replies))
 
 
 class _Answers:
@@ -79,6 +98,12 @@ class _Answers:
         self._tell_function()
         self._tell_pain()
         return Interview(facts=tuple(self._facts.values()), replies=tuple(self._replies), persona=self._persona)
+
+    def changing(self) -> tuple[list[Fact], list[Reply]]:
+        """Return the facts, and the replies that pain and getting better can make other ones."""
+        self._tell_symptoms()
+        self._tell_pain()
+        return list(self._facts.values()), self._replies
 
     def _add(
         self, tool: InterviewTool, fact: str | None, disclosed: Iterable[str], text: Words, after: Sequence[str] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wardround.patients.interview import Fact, Persona
 from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
@@ -27,7 +27,7 @@ _BAD = frozenset(_WORST[:4])
 class Known:
     """What is true of a patient in one encounter with all its parts (the emergency visit and intensive care of a stay).
 
-    Symptoms are those that the patient came with, pain is as last measured, everything else as of the arrival.
+    Symptoms are those that the patient came with, pain is as last measured by `now`, everything else as of the arrival.
     """
 
     life: Life
@@ -40,18 +40,47 @@ class Known:
     adherence: tuple[Adherence, ...]
     """One for every drug, the worst where two orders differ."""
     function: Function | None
-    pain: Result | None
-    """The last pain score."""
-    improved: bool
     first: str
     """The first encounter, where the chart has the social history."""
     illnesses: dict[str, Illness]
     orders: dict[str, Prescription]
+    now: Instant
+    """When it is told: the end, or an earlier instant."""
+    pains: tuple[Result, ...]
+    """Every pain score, in order of time."""
+    better: tuple[Instant, ...]
+    """When the patient was found to be better, in order of time."""
 
     @property
     def inpatient(self) -> bool:
         """Whether times are told as from coming in."""
         return self.root.kind in ("ward", "icu")
+
+    @property
+    def pain(self) -> Result | None:
+        """The last pain score."""
+        return next((one for one in reversed(self.pains) if one.known_at <= self.now), None)
+
+    @property
+    def improved(self) -> bool:
+        """Whether the patient has been found to be better."""
+        return any(at <= self.now for at in self.better)
+
+    def changes(self) -> list[Instant]:
+        """Return when pain or getting better makes what is told another, in order of time."""
+        found: list[Instant] = []
+        before: tuple[str | None, bool] = (None, False)
+        for at in sorted({*(one.known_at for one in self.pains), *self.better}):
+            then = self.as_of(at)
+            state = (then.pain.text if then.pain is not None else None, then.improved)
+            if at > self.begin and at <= self.now and state != before:
+                found.append(at)
+            before = state
+        return found
+
+    def as_of(self, instant: Instant) -> Known:
+        """Return what is known at an earlier instant."""
+        return replace(self, now=instant)
 
     @property
     def complaint(self) -> Sign | None:
@@ -114,11 +143,12 @@ def _known(
         absent=_unique(told_symptoms(denied)),
         adherence=drugs,
         function=next((one for one in life.functions if one.encounter in ids), None),
-        pain=max(pains, key=lambda one: (one.at, int(one.id[1:])), default=None),
-        improved=any(one.kind == "improved" and one.encounter in ids for one in life.events),
         first=first,
         illnesses=illnesses,
         orders=orders,
+        now=root.end,
+        pains=tuple(sorted(pains, key=lambda one: (one.at, int(one.id[1:])))),
+        better=tuple(sorted(one.at for one in life.events if one.kind == "improved" and one.encounter in ids)),
     )
 
 
@@ -196,7 +226,7 @@ def _sign_source(known: Known, sign: Sign) -> str:
         return "simulated"
     for owner, _ in sign.owners:
         illness = known.illnesses.get(owner)
-        if illness is not None and illness.known_at <= known.root.end:
+        if illness is not None and illness.known_at <= known.now:
             return _key(known, "Condition", owner)
     return _key(known, "Encounter", sign.encounter)
 
