@@ -10,6 +10,7 @@ from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import types as resource_types
 from .fhir import validate
+from .hearing import interview_at
 from .hospital.releases import build_hospital, release_names
 from .hospital.truth import Truth
 from .hospital.truth_lines import truth_lines
@@ -86,6 +87,7 @@ __all__ = [
     "format_instant",
     "import_fhir",
     "import_mimic",
+    "interview_at",
     "interview_problems",
     "interview_stats",
     "is_hospital_stay",
