@@ -53,6 +53,10 @@ class StateWords(_Frozen):
     concept: str
     """Of the `reports` check; {drug} is the English name."""
     polarity: Literal["present", "absent"]
+    unless: tuple[str, ...] = ()
+    """Concepts that must not be reported beside: whoever stopped a drug does speak of taking it, too."""
+    unclear: tuple[str, ...] = ()
+    """Reasons with which a check reads another state: whoever ran out of a drug stopped it."""
     say: Names
     """One sentence without full stop: {they}, {drug}, {because}."""
 
@@ -104,6 +108,7 @@ class Common(_Frozen):
     """Act → rank: a decision stands only where no other lab of the drug asks for a graver one; others rank 0."""
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
+    """Adherence states that a check can tell apart; the patient is not asked where theirs is another (taking less)."""
     reasons: dict[str, Names]
     """The patient's reason → the clause after "because" / 因为 where "of {its name}" would not do; {they}."""
     reason_verbs: tuple[str, ...]

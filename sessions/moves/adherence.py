@@ -6,7 +6,7 @@ from typing import Final
 
 from wardround.patients import Fact, knowledge
 from wardround.patients.knowledge import Names
-from wardround.rubrics import Item, ReportsCheck, RetrievedCheck
+from wardround.rubrics import AllOf, Check, Item, Not, ReportsCheck, RetrievedCheck
 from wardround.sessions.common import common
 from wardround.sessions.record import Order, drug_of
 
@@ -26,6 +26,8 @@ def adherence_fact(case: Case, drug: str) -> Fact | None:
     if len(found) != 1 or found[0].state not in case.common.states:
         return None
     fact = found[0]
+    if _reason_id(fact) in case.common.states[str(fact.state)].unclear:
+        return None
     # Why somebody does take a drug is not asked for.
     return fact.model_copy(update={"reason": None}) if fact.state == "taking" else fact
 
@@ -53,29 +55,18 @@ def said_items(case: Case, fact: Fact, order: Order) -> list[Item]:
 
     They rest on `heard_item`, which stands beside them.
     """
-    concept, reason = _concept(case, fact, order), reason_words(fact)
+    state = case.common.states[str(fact.state)]
+    concept, reason = state.concept.format(drug=order.name), reason_words(fact)
     line = said_line(case, fact.model_copy(update={"reason": None}), order)
-    polarity = case.common.states[str(fact.state)].polarity
-    items = [
-        item(
-            "says",
-            f"Conveys: {line.en}.",
-            f"转述：{line.zh}。",
-            ReportsCheck(concept=concept, polarity=polarity),
-            ("heard",),
-        )
-    ]
+    said: Check = ReportsCheck(concept=concept, polarity=state.polarity)
+    if state.unless:
+        others = (Not(check=ReportsCheck(concept=one.format(drug=order.name))) for one in state.unless)
+        said = AllOf(checks=(said, *others))
+    items = [item("says", f"Conveys: {line.en}.", f"转述：{line.zh}。", said, ("heard",))]
     if reason is not None:
-        check = ReportsCheck(concept=concept, polarity=polarity, reason=reason.en)
-        items.append(
-            item(
-                "reason",
-                f"Gives the patient's own reason: {reason.en}.",
-                f"说出患者自己的原因：{reason.zh}。",
-                check,
-                ("says",),
-            )
-        )
+        check = ReportsCheck(concept=concept, polarity=state.polarity, reason=reason.en)
+        en, zh = f"Gives the patient's own reason: {reason.en}.", f"说出患者自己的原因：{reason.zh}。"
+        items.append(item("reason", en, zh, check, ("says",)))
     return items
 
 
@@ -114,7 +105,3 @@ def reason_words(fact: Fact) -> Names | None:
 def _reason_id(fact: Fact) -> str | None:
     concept = knowledge.lexicon().resolve(fact.reason or "")
     return None if concept is None else concept.id
-
-
-def _concept(case: Case, fact: Fact, order: Order) -> str:
-    return case.common.states[str(fact.state)].concept.format(drug=order.name)
