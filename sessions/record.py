@@ -11,48 +11,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
+from wardround.patients import Instant, Snapshot, knowledge
 from wardround.patients.knowledge import Monitoring, MonitoringRule, Names
 
-Level = Literal["high", "low", "normal"]
+from .record_labs import Level, Reading, casual, read_measured
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One measured value at one instant."""
-
-    lab: str
-    """Concept id."""
-    name: str
-    """Plain English name, as in "creatinine", "INR"."""
-    value: Decimal
-    text: str
-    """The value as the chart writes it."""
-    unit: str
-    at: Instant
-    level: Level | None
-    """Against the chart's own range; None where the chart gives none."""
-    keys: tuple[str, ...]
-    """Every resource that holds just this value at this instant."""
-    zh: str = ""
-    """Plain Chinese name."""
-
-    @property
-    def names(self) -> Names:
-        """Its plain names in both languages."""
-        return Names(en=self.name, zh=self.zh or None)
-
-    @property
-    def number(self) -> int | float:
-        """The value as JSON writes it."""
-        return int(self.value) if self.value == self.value.to_integral_value() else float(self.value)
-
-    @property
-    def quantity(self) -> str:
-        """Value with unit, as an answer says it."""
-        return f"{self.text} {self.unit}".strip()
+__all__ = [
+    "Level",
+    "Order",
+    "Pair",
+    "Reading",
+    "RecordView",
+    "casual",
+    "drug_of",
+    "plain",
+    "rule_for",
+    "view_record",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +84,20 @@ class RecordView:
     latest: dict[str, Reading]
     """Lab → latest value; no ties, charted in this encounter, with a level."""
     series: dict[str, tuple[Reading, ...]]
-    """Lab → values of this encounter, oldest first, one an instant."""
+    """Lab → values of this encounter and the stays that are part of it, oldest first, one an instant."""
     orders: dict[str, Order]
     pairs: tuple[Pair, ...]
     types: frozenset[str]
     """Resource types with something in them at the anchor."""
     left_out: Counter[str] = field(default_factory=Counter)
+    vitals: dict[str, Reading] = field(default_factory=dict)
+    """Vital sign → latest value; no ties, charted in this encounter; its level is None where the chart has no range."""
 
 
 def plain(value: Decimal) -> str:
     """Write a decimal without exponent and without trailing zeros."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def casual(name: str) -> str:
-    """Lower-case a name but for its words in capitals or with digits ("INR", "eGFR", "free T4")."""
-    kept = (
-        word if any(char.isupper() or char.isdigit() for char in word[1:]) else word.lower() for word in name.split(" ")
-    )
-    return " ".join(kept)
 
 
 def view_record(
@@ -142,11 +113,11 @@ def view_record(
         snapshot: The chart at the anchor.
         encounter: Id of the encounter of the round.
         types: Resource types whose presence counts towards the tier.
-        short: Lab → what it is called on rounds, the usual name first; others keep their full name.
+        short: Lab → what it is called on rounds in English, the usual name first; others keep their full name.
         flawed: Keys of results and orders known to be charted wrongly: labs and drugs with one of them are left out.
     """
     left_out: Counter[str] = Counter()
-    latest, series = _labs(snapshot, encounter, short, left_out, flawed)
+    measured = read_measured(snapshot, encounter, short, left_out, flawed)
     orders = _orders(snapshot, left_out, flawed)
     present = frozenset(kind for kind in types if next(iter(snapshot.resources(kind)), None) is not None)
     person = next(iter(snapshot.resources("Patient")), {})
@@ -155,94 +126,14 @@ def view_record(
         sex=str(person.get("gender", "unknown")),
         encounter=encounter,
         anchor=snapshot.anchor,
-        latest=latest,
-        series=series,
+        latest=measured.latest,
+        series=measured.series,
         orders=orders,
-        pairs=_pairs(latest, orders, left_out),
+        pairs=_pairs(measured.latest, orders, left_out),
         types=present,
         left_out=left_out,
+        vitals=measured.vitals,
     )
-
-
-# -- labs --------------------------------------------------------------------------------------------------------------
-
-
-def _labs(
-    snapshot: Snapshot,
-    encounter: str,
-    short: Mapping[str, tuple[str, ...]],
-    left_out: Counter[str],
-    flawed: frozenset[str],
-) -> tuple[dict[str, Reading], dict[str, tuple[Reading, ...]]]:
-    found: dict[str, list[tuple[Measurement, bool]]] = {}
-    for resource in snapshot.resources("Observation"):
-        here = _reference(resource, "encounter") == encounter
-        for measured in measurements(resource):
-            found.setdefault(measured.concept, []).append((measured, here))
-    latest: dict[str, Reading] = {}
-    series: dict[str, tuple[Reading, ...]] = {}
-    for concept in sorted(found):
-        known = knowledge.labs().get(concept)
-        if known is None or known.kind != "lab":
-            left_out["measurement that is no lab of the knowledge base"] += len(found[concept])
-            continue
-        name = short[concept][0] if short.get(concept) else casual(known.name.en)
-        readings, clash = _timeline(concept, name, [one for one, _ in found[concept]])
-        mine = {one.key for one, here in found[concept] if here}
-        if not readings:
-            left_out["lab without a numeric value"] += 1
-        elif any(one.key in flawed for one, here in found[concept] if here or one.key in readings[-1].keys):
-            left_out["lab with a value that is charted wrongly"] += 1
-        elif max(clash, default=readings[0].at - 1) >= readings[-1].at:
-            left_out["latest value is a tie"] += 1
-        elif not mine.issuperset(readings[-1].keys):
-            left_out["latest value is of another encounter"] += 1
-        elif readings[-1].level is None:
-            left_out["latest value without a reference range"] += 1
-        else:
-            latest[concept] = readings[-1]
-            own = tuple(one for one in readings if mine.issuperset(one.keys))
-            if not any(one.at in clash for one in own) and len({one.unit for one in own}) == 1:
-                series[concept] = own
-    return latest, series
-
-
-def _timeline(concept: str, name: str, measured: list[Measurement]) -> tuple[list[Reading], set[Instant]]:
-    """Return one reading an instant, oldest first, and the instants that hold different values."""
-    grouped: dict[Instant, list[Measurement]] = {}
-    clash: set[Instant] = set()
-    for one in measured:
-        if one.instant is None:
-            continue
-        if one.value is None:
-            # A worded or bounded result ("<0.5", "hemolyzed") at the end of the line would be the true latest.
-            clash.add(one.instant)
-        grouped.setdefault(one.instant, []).append(one)
-    readings = []
-    for at in sorted(grouped):
-        group = sorted(grouped[at], key=lambda one: one.key)
-        if len({(one.value, one.unit) for one in group}) > 1:
-            clash.add(at)
-        numeric = [one for one in group if one.value is not None]
-        if not numeric:
-            continue
-        first = numeric[0]
-        assert first.value is not None
-        keys = tuple(one.key for one in numeric)
-        zh = knowledge.labs()[concept].name.zh or ""
-        readings.append(Reading(concept, name, first.value, first.text, first.unit or "", at, _level(first), keys, zh))
-    return readings, clash
-
-
-def _level(measured: Measurement) -> Level | None:
-    low, high, value = measured.low, measured.high, measured.value
-    if value is None or (low is None and high is None):
-        return None
-    if low is not None and value < low:
-        return "low"
-    if high is not None and value > high:
-        return "high"
-    return "normal"
 
 
 # -- orders ------------------------------------------------------------------------------------------------------------
@@ -308,11 +199,6 @@ def _words(concept: dict[str, Any]) -> str:
     if text:
         return str(text)
     return next((str(coding["display"]) for coding in concept.get("coding", ()) if coding.get("display")), "")
-
-
-def _reference(resource: dict[str, Any], name: str) -> str | None:
-    reference = resource.get(name, {}).get("reference")
-    return None if reference is None else str(reference).rpartition("/")[2]
 
 
 # -- pairs -------------------------------------------------------------------------------------------------------------

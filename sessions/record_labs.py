@@ -1,0 +1,222 @@
+"""What was measured: the latest value and the series of each lab and vital sign of one stay, where unambiguous."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
+from wardround.patients.knowledge import Names
+
+from .common import common
+
+Level = Literal["high", "low", "normal"]
+_Found = dict[str, list[tuple[Measurement, bool]]]
+"""Concept → measurements, each with whether it belongs to the stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One measured value at one instant."""
+
+    lab: str
+    """Concept id."""
+    name: str
+    """Plain English name, as in "creatinine", "INR"."""
+    value: Decimal
+    text: str
+    """The value as the chart writes it."""
+    unit: str
+    at: Instant
+    level: Level | None
+    """Against the chart's own range; None where the chart gives none."""
+    keys: tuple[str, ...]
+    """Every resource that holds just this value at this instant."""
+    zh: str = ""
+    """Plain Chinese name."""
+
+    @property
+    def names(self) -> Names:
+        """Its plain names in both languages."""
+        return Names(en=self.name, zh=self.zh or None)
+
+    @property
+    def number(self) -> int | float:
+        """The value as JSON writes it."""
+        return int(self.value) if self.value == self.value.to_integral_value() else float(self.value)
+
+    @property
+    def quantity(self) -> str:
+        """Value with unit, as an answer says it."""
+        return f"{self.text} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Labs and vital signs of one stay."""
+
+    latest: dict[str, Reading]
+    series: dict[str, tuple[Reading, ...]]
+    vitals: dict[str, Reading]
+
+
+def read_measured(
+    snapshot: Snapshot,
+    encounter: str,
+    short: Mapping[str, tuple[str, ...]],
+    left_out: Counter[str],
+    flawed: frozenset[str],
+) -> Measured:
+    """Read what was measured in one stay, the emergency department and ICU stays that are part of it included.
+
+    Args:
+        snapshot: The chart at the anchor.
+        encounter: Id of the stay.
+        short: Concept → what it is called on rounds in English, the usual name first; others keep their full name.
+        left_out: Counts what is ambiguous, by reason.
+        flawed: Keys of results known to be charted wrongly: what has one of them in this stay is left out.
+    """
+    # A search by the stay finds its parts' results too, so a series without them would not be the one agents see.
+    stays = set(snapshot.encounters_of(encounter))
+    found: _Found = {}
+    for resource in snapshot.resources("Observation"):
+        here = _reference(resource, "encounter") in stays
+        for measured in measurements(resource):
+            found.setdefault(measured.concept, []).append((measured, here))
+    taken = Measured({}, {}, {})
+    for concept in sorted(found):
+        known = knowledge.labs().get(concept)
+        if known is None:
+            left_out["measurement that is no lab of the knowledge base"] += len(found[concept])
+            continue
+        name = short[concept][0] if short.get(concept) else casual(known.name.en)
+        usual = common().casual.get(concept)
+        zh = (usual[0].zh if usual else None) or known.name.zh or ""
+        if known.kind == "lab":
+            _add_lab(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
+        else:
+            _add_vital(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
+    return taken
+
+
+def _add_lab(
+    taken: Measured,
+    concept: str,
+    names: Names,
+    found: list[tuple[Measurement, bool]],
+    left_out: Counter[str],
+    flawed: frozenset[str],
+) -> None:
+    """Add a lab's latest value and series, or count why there is none."""
+    readings, clash = _timeline(concept, names, [one for one, _ in found])
+    mine = {one.key for one, here in found if here}
+    if (reason := _unfit(readings, clash, mine, found, flawed)) is not None:
+        left_out[reason.format(what="lab")] += 1
+    elif readings[-1].level is None:
+        left_out["latest value without a reference range"] += 1
+    else:
+        taken.latest[concept] = readings[-1]
+        own = tuple(one for one in readings if mine.issuperset(one.keys))
+        if not any(one.at in clash for one in own) and len({one.unit for one in own}) == 1:
+            taken.series[concept] = own
+
+
+def _add_vital(
+    taken: Measured,
+    concept: str,
+    names: Names,
+    found: list[tuple[Measurement, bool]],
+    left_out: Counter[str],
+    flawed: frozenset[str],
+) -> None:
+    """Add a vital sign's latest value, whether or not the chart gives a range, or count why there is none."""
+    readings, clash = _timeline(concept, names, [one for one, _ in found])
+    mine = {one.key for one, here in found if here}
+    if (reason := _unfit(readings, clash, mine, found, flawed)) is not None:
+        left_out[reason.format(what="vital sign")] += 1
+    else:
+        taken.vitals[concept] = readings[-1]
+
+
+def _unfit(
+    readings: list[Reading],
+    clash: set[Instant],
+    mine: set[str],
+    found: list[tuple[Measurement, bool]],
+    flawed: frozenset[str],
+) -> str | None:
+    """Return why there is no one latest value of this stay; `{what}` stands for lab or vital sign."""
+    if not readings:
+        return "{what} without a numeric value"
+    if any(one.key in flawed for one, here in found if here or one.key in readings[-1].keys):
+        return "{what} with a value that is charted wrongly"
+    if max(clash, default=readings[0].at - 1) >= readings[-1].at:
+        return "latest value is a tie"
+    if not mine.issuperset(readings[-1].keys):
+        return "latest value is of another encounter"
+    return None
+
+
+def _timeline(concept: str, names: Names, measured: list[Measurement]) -> tuple[list[Reading], set[Instant]]:
+    """Return one reading an instant, oldest first, and the instants that hold different values."""
+    grouped: dict[Instant, list[Measurement]] = {}
+    clash: set[Instant] = set()
+    for one in measured:
+        if one.instant is None:
+            continue
+        if one.value is None:
+            # A worded or bounded result ("<0.5", "hemolyzed") at the end of the line would be the true latest.
+            clash.add(one.instant)
+        grouped.setdefault(one.instant, []).append(one)
+    readings = []
+    for at in sorted(grouped):
+        group = sorted(grouped[at], key=lambda one: one.key)
+        if len({(one.value, one.unit) for one in group}) > 1:
+            clash.add(at)
+        numeric = [one for one in group if one.value is not None]
+        if numeric:
+            readings.append(_reading(concept, names, numeric, at))
+    return readings, clash
+
+
+def _reading(concept: str, names: Names, group: list[Measurement], at: Instant) -> Reading:
+    first = group[0]
+    assert first.value is not None
+    return Reading(
+        lab=concept,
+        name=names.en,
+        value=first.value,
+        text=first.text,
+        unit=first.unit or "",
+        at=at,
+        level=_level(first),
+        keys=tuple(one.key for one in group),
+        zh=names.zh or "",
+    )
+
+
+def _level(measured: Measurement) -> Level | None:
+    low, high, value = measured.low, measured.high, measured.value
+    if value is None or (low is None and high is None):
+        return None
+    if low is not None and value < low:
+        return "low"
+    if high is not None and value > high:
+        return "high"
+    return "normal"
+
+
+def casual(name: str) -> str:
+    """Lower-case a name but for its words in capitals or with digits ("INR", "eGFR", "free T4")."""
+    kept = (
+        word if any(char.isupper() or char.isdigit() for char in word[1:]) else word.lower() for word in name.split(" ")
+    )
+    return " ".join(kept)
+
+
+def _reference(resource: dict[str, Any], name: str) -> str | None:
+    reference = resource.get(name, {}).get("reference")
+    return None if reference is None else str(reference).rpartition("/")[2]
