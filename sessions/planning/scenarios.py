@@ -1,0 +1,188 @@
+"""What a scenario file says: anchor, eligibility, threads, moves; and the arcs and tiers that all scenarios share.
+
+The files are data (`planning/data/<id>.json`, `planning/data/evidence.json`); this module only gives them types.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import Final, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients import DataError, UsageError
+from wardround.patients.knowledge import Names
+from wardround.sessions.moves.move import Task
+
+from .case import AnchorName
+
+Tier = Literal["sparse", "moderate", "rich"]
+Arc = tuple[Task, Task, Task, Task]
+
+TIERS: Final[tuple[Tier, ...]] = ("sparse", "moderate", "rich")
+_LATER: Final[tuple[Task, ...]] = ("IL", "DG", "CR")
+_LAST: Final[tuple[Task, ...]] = ("DG", "CR", "WU")
+ARCS: Final[tuple[Arc, ...]] = tuple(("IL", *rest) for rest in product(_LATER, _LATER, _LAST))
+"""The 27 arcs: turn 0 looks up, turns 1 and 2 look up, gather or reason, turn 3 gathers, reasons or writes."""
+
+EvidenceName = Literal[
+    "labs",
+    "series",
+    "monitored_pairs",
+    "active_orders",
+    "home_drugs",
+    "diagnoses",
+    "organ_systems",
+    "imaging_studies",
+    "infection_values",
+    "antibiotics",
+    "stay_hours",
+    "discharge_summaries",
+    "survived",
+    "resource_types",
+]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+M = TypeVar("M", bound=_Frozen)
+
+
+class Requirement(_Frozen):
+    """How much of something the record must hold."""
+
+    evidence: EvidenceName
+    least: int = Field(ge=1)
+
+
+Alternatives = tuple[tuple[Requirement, ...], ...]
+"""Any one of these, all of its requirements met."""
+
+
+class Anchors(_Frozen):
+    """When the round takes place."""
+
+    dated: AnchorName
+    """In charts whose facts are all dated, as those of the built-in hospital."""
+    other: AnchorName
+    """In all others: MIMIC-IV's diagnoses are known at discharge only."""
+
+
+class Kinds(_Frozen):
+    """Kinds of moves by task; those near the scenario's subject first."""
+
+    IL: tuple[str, ...]
+    DG: tuple[str, ...]
+    CR: tuple[str, ...]
+    WU: tuple[str, ...]
+
+    def of(self, task: str) -> tuple[str, ...]:
+        """Return the kinds of a task."""
+        found: tuple[str, ...] = getattr(self, task)
+        return found
+
+
+class Scenario(_Frozen):
+    """One scenario."""
+
+    format_version: Literal[1]
+    id: str
+    title: Names
+    anchor: Anchors
+    eligibility: Alternatives
+    resource_types: tuple[str, ...]
+    """Types that its turns may read."""
+    threads: tuple[str, ...]
+    """Kinds of decisions that a session may be about, the most typical first."""
+    decisions: tuple[str, ...]
+    """Kinds that its other turns may ask about as well."""
+    moves: Kinds
+
+
+class Systems(_Frozen):
+    """Organ systems by code."""
+
+    icd10: dict[str, str]
+    """Beginning of the code → system; the longest beginning counts."""
+    icd9: tuple[tuple[int, int, str], ...]
+    """First and last category of a chapter, and the system."""
+    source: str
+
+
+class EvidenceRules(_Frozen):
+    """How evidence is counted, and what each tier asks for."""
+
+    format_version: Literal[1]
+    infection_markers: tuple[str, ...]
+    """Labs that follow an infection."""
+    antibiotic_classes: tuple[str, ...]
+    imaging: tuple[str, ...]
+    """Categories of reports that are imaging."""
+    home_categories: tuple[str, ...]
+    """Categories of orders that run at home."""
+    systems: Systems
+    tiers: dict[Tier, Alternatives]
+
+
+def _read(name: str) -> bytes:
+    return files("wardround.sessions.planning").joinpath("data", name).read_bytes()
+
+
+def _load(model: type[M], name: str) -> M:
+    try:
+        return model.model_validate_json(_read(name))
+    except ValidationError as error:
+        faults = (f"{name}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise DataError("\n".join(faults)) from error
+
+
+@lru_cache(maxsize=1)
+def evidence_rules() -> EvidenceRules:
+    """Return how evidence is counted.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    return _load(EvidenceRules, "evidence.json")
+
+
+@lru_cache(maxsize=1)
+def scenario_names() -> tuple[str, ...]:
+    """Ids of the scenarios that come with the package, sorted."""
+    entries = files("wardround.sessions.planning").joinpath("data").iterdir()
+    names = (entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json"))
+    return tuple(sorted(name for name in names if name != "evidence"))
+
+
+@lru_cache(maxsize=16)
+def load_scenario(name: str) -> Scenario:
+    """Return a scenario by id ("medication-safety"; underscores are as good as hyphens).
+
+    Raises:
+        UsageError: No such scenario.
+        DataError: Its file is faulty; says file, field and fault.
+    """
+    name = name.replace("_", "-")
+    if name not in scenario_names():
+        known = ", ".join(f"`{one}`" for one in scenario_names())
+        raise UsageError(f"no scenario `{name}`; there are: {known}, and `all`")
+    return _load(Scenario, f"{name}.json")
+
+
+def scenarios_of(name: str) -> tuple[Scenario, ...]:
+    """Return the scenario of that id, or every one for "all".
+
+    Raises:
+        UsageError: No such scenario.
+    """
+    names = scenario_names() if name == "all" else (name,)
+    return tuple(load_scenario(one) for one in names)
+
+
+def arc_name(arc: Arc) -> str:
+    """Return an arc as text, as in "IL-IL-DG-CR"."""
+    return "-".join(arc)
