@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 
 from wardround.patients.dosing import timing
 from wardround.patients.knowledge.bedside import drug_profiles
+from wardround.patients.rng import Stream
 from wardround.patients.times import DAY, Instant
 
 from .generation import rules
 from .life import GivenDose, Pair, Prescription
-from .making import HOUR, MINUTE, Making, at_clock
+from .making import HOUR, MINUTE, Making, at_clock, between
 from .situating import is_a
 from .stays import Course
 
 _MOST = 360
 """Doses of a stay that are charted."""
+_MOST_AS_NEEDED = 24
+"""Doses of one order as needed that are charted."""
+_GIVEN_PERCENT = 85
+"""How often a value that calls for a drug as needed is followed by a dose."""
+_EASES = (85, 60, 45, 30, 20, 10)
+"""Percent of the moments at which a complaint that eases asks for a drug, one after the other."""
+_LEAST_APART_H = 4
+_SOON_H = 4
+"""Hours after a first dose given at once in which no other follows."""
 _CLOCK = {1: (9,), 2: (9, 21), 3: (8, 14, 21), 4: (8, 12, 17, 22)}
 
 
@@ -26,7 +38,8 @@ def chart_doses(course: Course) -> None:
         order
         for order in making.orders.values()
         if order.start < course.leaves
-        and (order.stop is None or order.stop > course.admitted)
+        and (course.inpatient or order.kind == "inpatient")
+        and (order.stop is None or order.stop > (course.arrival if order.kind == "inpatient" else course.admitted))
         and (order.encounter in course.encounters or order.kind != "inpatient")
         and not (order.kind == "discharge" and order.start >= course.leaves)
     ]
@@ -38,9 +51,9 @@ def chart_doses(course: Course) -> None:
     for order in ranked:
         begin = max(order.start, course.admitted if order.kind != "inpatient" else order.start)
         end = min(order.stop or course.leaves, course.leaves)
-        times = dose_times(order, begin, end, making.stream("prn", order.id).below(3))
-        if order.prn:
-            times = [at for at in times if _called_for(making, order, at)]
+        times = _asked_for(making, order, begin, end) if order.prn else dose_times(order, begin, end)
+        if order.encounter == course.emergency and not order.prn:
+            times = _at_once(times, begin, end)
         if len(times) > room:  # all doses of an order or none: half of them would read as missed
             continue
         room -= len(times)
@@ -48,24 +61,55 @@ def chart_doses(course: Course) -> None:
             making.doses.append(_dose(course, order, at))
 
 
-def _called_for(making: Making, order: Prescription, at: Instant) -> bool:
-    """Tell whether something calls for a drug that is given as needed: a complaint, or what was measured."""
-    for rule in rules().as_needed:
-        if is_a(order.drug, rule.drugs):
-            measured = [(making.known(lab, at, 9 * HOUR), least) for lab, least in rule.labs.items()]
-            shown = any(one in making.showing for one in rule.findings)
-            read = any(value is not None and value >= least for value, least in measured)
-            return shown and read if rule.both else shown or read
-    return True
+def _at_once(times: list[Instant], begin: Instant, end: Instant) -> list[Instant]:
+    """Return the times of doses with the first when it is ordered, as an emergency department gives it."""
+    first = begin + 10 * MINUTE
+    return [first, *(at for at in times if at >= first + _SOON_H * HOUR)] if first < end else times
 
 
-def dose_times(order: Prescription, begin: Instant, end: Instant, as_needed: int) -> list[Instant]:
-    """Return when an order's doses fall between two instants."""
-    if order.prn:
-        gap = max(1, (end - begin) // HOUR // (as_needed + 1))
-        return [
-            begin + gap * HOUR * (number + 1) for number in range(as_needed) if begin + gap * HOUR * (number + 1) < end
-        ]
+def _asked_for(making: Making, order: Prescription, begin: Instant, end: Instant) -> list[Instant]:
+    """Return when a drug is given as needed: whenever what is measured calls for it, or while a complaint eases."""
+    rule = next((one for one in rules().as_needed if is_a(order.drug, one.drugs)), None)
+    shown = rule is None or any(one in making.showing for one in rule.findings)
+    labs = rule.labs if rule is not None else {}
+    if not shown and (not labs or (rule is not None and rule.both)):
+        return []
+    stream = making.stream("prn", order.id)
+    moments = _read(making, labs, begin, end) if labs else _while_it_eases(order, begin, end, stream)
+    free, times = begin, []
+    for moment in moments:
+        at = max(moment, begin) + between(stream, 8, 35) * MINUTE
+        if free <= at < end and len(times) < _MOST_AS_NEEDED and (labs == {} or stream.below(100) < _GIVEN_PERCENT):
+            times.append(at)
+            free = at + _apart(order) * HOUR
+    return times
+
+
+def _read(making: Making, labs: Mapping[str, Decimal], begin: Instant, end: Instant) -> list[Instant]:
+    """Return when values became known that call for a drug, the last before its order included."""
+    found = [begin for lab, least in labs.items() if (making.known(lab, begin, 5 * HOUR) or 0) >= least][:1]
+    for lab, least in labs.items():
+        found += [one.known_at for one in making.readings.get(lab, ()) if begin < one.known_at < end
+                  and one.value >= least]  # fmt: skip
+    return sorted(found)
+
+
+def _while_it_eases(order: Prescription, begin: Instant, end: Instant, stream: Stream) -> list[Instant]:
+    """Return when a complaint that nothing measures asks for a drug: ever less often."""
+    apart = max(_apart(order), 6) * HOUR
+    moments = [begin + number * apart for number in range(len(_EASES))]
+    lots = [stream.below(100) for _ in _EASES]
+    return [at for at, lot, percent in zip(moments, lots, _EASES, strict=True) if lot < percent and at < end]
+
+
+def _apart(order: Prescription) -> int:
+    """Return the hours that lie between two doses as needed, at least."""
+    clock, every = rhythm(order.frequency)
+    return max(_LEAST_APART_H, every or (24 // len(clock) if clock else _LEAST_APART_H))
+
+
+def dose_times(order: Prescription, begin: Instant, end: Instant) -> list[Instant]:
+    """Return when a scheduled order's doses fall between two instants."""
     clock, every = rhythm(order.frequency)
     if clock is None and every is None:  # once, continuous, or words that tell no times
         return [begin + 5 * MINUTE] if begin + 5 * MINUTE < end else []

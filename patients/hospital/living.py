@@ -113,8 +113,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if making.died is None:
         take_again(making, desk, course.leaves)
         plan_leaving(course)
-    if course.inpatient:
-        chart_doses(course)
+    chart_doses(course)
     fell = "fall" in making.showing
     manage(making, course.ward, course.arrival, fell=fell)
     close_course(course)

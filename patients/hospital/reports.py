@@ -63,10 +63,12 @@ def _findings(teller: Teller, study: Study, profile: StudyProfile | None, signs:
     said += [_shown(teller, sign, study) for sign in loose]
     structures = profile.normal if profile is not None else ()
     brief = len(signs) > 0 and teller.chance(35)
-    silent = {int(one) for sign in signs for one in table("report_silences").get(sign.finding, "").split()}
+    silences = table("report_silences")
+    names = [name for sign in signs for name in (sign.finding, f"{study.study}/{sign.finding}")]
+    silent = {int(one) for name in names for one in silences.get(name, "").split()}
     for place, ways in enumerate(structures):
         found = by_place.get(place)
-        if not found and place in silent and profile is not None and profile.modality == "ECG":
+        if not found and place in silent:
             continue
         if found:
             said += [_shown(teller, sign, study) for sign in found]

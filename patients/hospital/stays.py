@@ -74,6 +74,11 @@ class Course:
         """Ids of the stay and its parts."""
         return [one for one in (self.ed, self.ward, self.icu) if one is not None]
 
+    @property
+    def emergency(self) -> str | None:
+        """The encounter in the emergency department: before admission, or the whole visit."""
+        return self.ed if self.inpatient else self.ward
+
     def illness(self, identity: str) -> Illness:
         """Return an illness of the life."""
         return self.making.illnesses[identity]

@@ -135,7 +135,7 @@ def _treated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | N
     orders = _orders_of(scribe, event)
     if event.kind == "antibiotic_narrowed":
         orders = [one for one in orders if one.start >= event.at - 1]
-    orders = orders[:_MOST_ORDERS]
+    orders = [one for one in orders if scribe.known.given(one)][:_MOST_ORDERS]
     if not orders:
         return None
     words = scribe.orders(orders)

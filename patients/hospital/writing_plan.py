@@ -148,7 +148,7 @@ def _drugs_of(condition: str) -> frozenset[str]:
 
 def given_here(known: Known) -> list[Prescription]:
     """Return what was given in the stay so far, ended or not."""
-    return known.started(known.begin, known.at)
+    return [one for one in known.started(known.begin, known.at) if known.given(one)]
 
 
 def _nothing_now(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:

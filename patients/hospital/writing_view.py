@@ -93,6 +93,11 @@ class Outline:
         for result in sorted(life.results, key=lambda one: (one.at, one.known_at, one.id)):
             if result.encounter is not None:
                 self.results_of.setdefault(self.group(result.encounter), []).append(result)
+        self.first_dose: dict[str, Instant] = {}
+        """When a drug was first given, by order."""
+        for dose in life.doses:
+            if dose.status == "given":
+                self.first_dose[dose.prescription] = min(dose.at, self.first_dose.get(dose.prescription, dose.at))
         self.lots: dict[str, int] = {}
         """Which wording a finding has, by sign."""
         self.reports: dict[str, StudyReport] = {}
@@ -270,6 +275,10 @@ class Known:
             for one in self.life.prescriptions
             if one.kind == "inpatient" and begin <= one.start <= end and one.known_at <= self.at
         ]
+
+    def given(self, one: Prescription) -> bool:
+        """Whether a hospital order came to anything by now: one as needed only once a dose was given."""
+        return not one.prn or self.outline.first_dose.get(one.id, self.at + 1) <= self.at
 
     def stopped(self, begin: Instant, end: Instant) -> list[Prescription]:
         """Return orders that were stopped before their time within a span."""
