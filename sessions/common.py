@@ -61,6 +61,19 @@ class StateWords(_Frozen):
     """One sentence without full stop: {they}, {drug}, {because}."""
 
 
+class OutcomeWords(_Frozen):
+    """How it is charted, checked and said that a dose was given, held or refused."""
+
+    charted: tuple[str, ...] = ()
+    """How the charted reason begins, folded."""
+    words: tuple[str, ...] = Field(min_length=1)
+    """Any of them says so, in either language."""
+    say: Names
+    """One sentence without full stop; {drug}, {dose}, {at}."""
+    name: Names
+    """As an item says it."""
+
+
 class Routes(_Frozen):
     """What a route means; routes are folded."""
 
@@ -109,6 +122,7 @@ class Common(_Frozen):
     adherence_rules: tuple[AdherenceRule, ...]
     states: dict[str, StateWords]
     """Adherence states that a check can tell apart; the patient is not asked where theirs is another (taking less)."""
+    outcomes: dict[Literal["given", "held", "refused"], OutcomeWords]
     reasons: dict[str, Names]
     """The patient's reason → the clause after "because" / 因为 where "of {its name}" would not do; {they}."""
     reason_verbs: tuple[str, ...]

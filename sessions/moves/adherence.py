@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
-from wardround.patients import Fact, knowledge
+from wardround.patients import Fact, Stream, knowledge
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, Check, Item, Not, ReportsCheck, RetrievedCheck
+from wardround.rubrics import AllOf, Check, Item, Not, ReportsCheck, RetrievedCheck, Text
 from wardround.sessions.common import common
-from wardround.sessions.record import Order, drug_of
+from wardround.sessions.record import Order, Reading, drug_of
+from wardround.sessions.session import GoldCall
 
-from .move import Case
-from .parts import item
+from .drugs import monitoring_labs, near_orders, order_call, order_items, order_line, topic, was_asked
+from .move import Case, Focus, Move, MoveKind
+from .parts import (
+    ask_call,
+    bullets,
+    drug_entity,
+    grounded_item,
+    item,
+    lab_call,
+    lab_entity,
+    only_item,
+    read_item,
+    status_item,
+    value_item,
+    value_line,
+)
 
 PRONOUNS: Final = {"female": Names(en="she", zh="她"), "male": Names(en="he", zh="他")}
 
@@ -105,3 +121,103 @@ def reason_words(fact: Fact) -> Names | None:
 def _reason_id(fact: Fact) -> str | None:
     concept = knowledge.lexicon().resolve(fact.reason or "")
     return None if concept is None else concept.id
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def adherence_call(case: Case, order: Order) -> GoldCall:
+    """Return the call that asks the patient about taking a drug."""
+    return ask_call(case, "patient.get_medication_adherence", drug=order.name)
+
+
+def adherence_move(case: Case, order: Order, fact: Fact) -> Move:
+    """Return the turn that asks the patient about taking a drug (IL)."""
+    line = said_line(case, fact, order)
+    return Move(
+        kind="adherence",
+        task="IL",
+        source="patient",
+        topic=topic(order.drug, "adherence"),
+        calls=(adherence_call(case, order),),
+        answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
+        rubric=(heard_item(fact), *said_items(case, fact, order), grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({f"fact/{fact.id}"}),
+        fact=fact,
+    )
+
+
+def dose_adherence_move(case: Case, order: Order, fact: Fact) -> Move:
+    """Return the turn that asks for a drug's order and what the patient says of taking it (DG)."""
+    return Move(
+        kind="dose_adherence",
+        task="DG",
+        source="mixed",
+        topic=topic(order.drug, "dose", "adherence"),
+        calls=(order_call(case, order), adherence_call(case, order)),
+        answer=bullets((order_line(order), said_line(case, fact, order))),
+        rubric=(*order_items(order), heard_item(fact), *said_items(case, fact, order), grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({order.key, f"fact/{fact.id}"}),
+        fact=fact,
+    )
+
+
+def lab_adherence_move(case: Case, reading: Reading, order: Order, fact: Fact) -> Move:
+    """Return the turn that asks for a lab's latest value and what the patient says of taking a drug (DG)."""
+    return Move(
+        kind="lab_adherence",
+        task="DG",
+        source="mixed",
+        topic=topic(order.drug, "adherence", reading.lab),
+        calls=(lab_call(case, reading), adherence_call(case, order)),
+        answer=bullets((value_line(reading), said_line(case, fact, order))),
+        rubric=(
+            read_item(reading),
+            value_item(reading),
+            status_item(reading),
+            heard_item(fact),
+            *said_items(case, fact, order),
+            only_item(reading),
+        ),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        keys=frozenset({*reading.keys, f"fact/{fact.id}"}),
+        labs=(reading.lab,),
+        fact=fact,
+    )
+
+
+# -- offers ------------------------------------------------------------------------------------------------------------
+
+
+def _told(case: Case, focus: Focus, stream: Stream) -> Iterator[tuple[Order, Fact]]:
+    """Yield the drugs that the patient can still be asked about, the focus's first."""
+    for order in near_orders(case, focus, stream):
+        fact = adherence_fact(case, order.drug)
+        if fact is not None and interviewable(order) and not was_asked(focus, order.drug, "adherence"):
+            yield order, fact
+
+
+def _alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order, fact in _told(case, focus, stream):
+        yield adherence_move(case, order, fact)
+
+
+def _with_dose(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order, fact in _told(case, focus, stream):
+        if not was_asked(focus, order.drug, "dose"):
+            yield dose_adherence_move(case, order, fact)
+
+
+def _with_lab(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order, fact in _told(case, focus, stream):
+        for reading in monitoring_labs(case, order, focus, stream):
+            yield lab_adherence_move(case, reading, order, fact)
+
+
+KINDS: Final = (
+    MoveKind("adherence", "IL", "patient", _alone),
+    MoveKind("dose_adherence", "DG", "mixed", _with_dose),
+    MoveKind("lab_adherence", "DG", "mixed", _with_lab),
+)

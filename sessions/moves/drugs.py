@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import pairwise
 from typing import Final
 
-from wardround.patients import Stream
+from wardround.patients import Stream, format_instant
 from wardround.patients.knowledge import Names
-from wardround.rubrics import Item, MentionCheck, RetrievedCheck, ValueCheck
-from wardround.sessions.common import common
-from wardround.sessions.record import Order, Reading, plain
+from wardround.rubrics import AllOf, AnyOf, Check, Item, MentionCheck, Not, RetrievedCheck, Text, ValueCheck
+from wardround.sessions.common import OutcomeWords, common
+from wardround.sessions.record import Order, Reading
+from wardround.sessions.record_doses import Dose, last_doses
 from wardround.sessions.session import GoldCall
 
-from .adherence import adherence_fact, heard_item, said_items, said_line
 from .move import Case, Focus, Move, MoveKind
 from .parts import (
     bullets,
@@ -63,9 +65,7 @@ def order_items(order: Order) -> list[Item]:
     Raises:
         AssertionError: The order has no single amount (see `askable`).
     """
-    amount = order.amount
-    assert amount is not None
-    number = int(amount) if amount == amount.to_integral_value() else float(amount)
+    assert order.amount is not None
     name, zh, read = order.name, order.zh or order.name, f"read-order-{order.drug}"
     dose = f"dose-{order.drug}"
     return [
@@ -87,19 +87,257 @@ def order_items(order: Order) -> list[Item]:
             dose,
             f"States the {name} dose as {order.dose}.",
             f"说出{zh}的剂量为{order.dose}。",
-            ValueCheck(concept=f"{name} dose", value=number, unit=order.unit),
+            ValueCheck(concept=f"{name} dose", value=_number(order.amount), unit=order.unit),
             (read,),
         ),
     ]
 
 
-__all__ = [
-    "adherence_fact",
-    "askable",
-    "heard_item",
-    "order_call",
-    "order_items",
-    "order_line",
-    "said_items",
-    "said_line",
-]
+def _number(amount: Decimal) -> int | float:
+    return int(amount) if amount == amount.to_integral_value() else float(amount)
+
+
+# -- what was given ----------------------------------------------------------------------------------------------------
+
+
+def last_dose(case: Case, drug: str) -> Dose | None:
+    """Return the last charted dose of a drug; None where the chart holds none that is clear."""
+    return case.memo("drugs.last_doses", _last_doses).get(drug)
+
+
+def _last_doses(case: Case) -> Mapping[str, Dose]:
+    return last_doses(case.snapshot, case.common, case.flawed)
+
+
+def given_call(case: Case, order: Order) -> GoldCall:
+    """Return the call that finds the doses given of a drug."""
+    return chart_call(case, "MedicationAdministration.search", medication=order.name)
+
+
+def given_items(case: Case, order: Order, dose: Dose) -> list[Item]:
+    """Return the items that the last dose was looked up and what became of it: given, held or refused."""
+    name, zh, read = order.name, order.zh or order.name, f"read-given-{order.drug}"
+    said = case.common.outcomes[dose.outcome]
+    others = tuple(_any_word(words) for key, words in sorted(case.common.outcomes.items()) if _apart(key, dose.outcome))
+    check = AllOf(checks=(_any_word(said), *(Not(check=one) for one in others)))
+    return [
+        item(
+            read,
+            f"Looked up the last {name} dose.",
+            f"查过{zh}最近一次给药。",
+            RetrievedCheck(any_of=(dose.key,)),
+        ),
+        item(
+            f"given-{order.drug}",
+            f"Says that the last {name} dose was {said.name.en}.",
+            f"说明{zh}最近一次{said.name.zh}。",
+            check,
+            (read,),
+        ),
+    ]
+
+
+def _apart(outcome: str, true: str) -> bool:
+    """Tell whether an outcome must not be told beside the true one; "not given" is told of what was held."""
+    return outcome not in {true, "given"}
+
+
+def _any_word(words: OutcomeWords) -> Check:
+    return AnyOf(checks=tuple(MentionCheck(concept=word) for word in words.words))
+
+
+def given_line(case: Case, order: Order, dose: Dose) -> Names:
+    """Return what became of the last dose, with its time, without full stop."""
+    say = case.common.outcomes[dose.outcome].say
+    date, time = format_instant(dose.at)[:16].split("T")
+    zh = order.zh or order.name
+    return Names(
+        en=capital(say.en.format(drug=_capital_first(say.en, order.name), dose=dose.text, at=f"{date} at {time}")),
+        zh=str(say.zh).format(drug=zh, dose=dose.text, at=f"{date} {time}"),
+    )
+
+
+def _capital_first(say: str, name: str) -> str:
+    return capital(name) if say.startswith("{drug}") else name
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def topic(drug: str, *asked: str) -> str:
+    """Return the topic of a turn about a drug, as in "warfarin:dose+adherence"."""
+    return f"{drug}:{'+'.join(asked)}"
+
+
+def was_asked(focus: Focus, drug: str, *asked: str) -> bool:
+    """Tell whether an earlier turn asked one of these things about a drug."""
+    mine = (one.partition(":")[2].split("+") for one in focus.busy if one.startswith(f"{drug}:"))
+    return any(what in told for told in mine for what in asked)
+
+
+def dose_move(case: Case, order: Order) -> Move:
+    """Return the turn that asks for a drug's active order (IL); it may open a session."""
+    line = order_line(order)
+    return Move(
+        kind="dose",
+        task="IL",
+        source="ehr",
+        topic=topic(order.drug, "dose"),
+        calls=(order_call(case, order),),
+        answer=Text(en=f"{line.en} (active order).", zh=f"{line.zh}（现行医嘱）。"),
+        rubric=(*order_items(order), grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({order.key}),
+        opening=True,
+    )
+
+
+def given_move(case: Case, order: Order, dose: Dose) -> Move:
+    """Return the turn that asks for the last dose of a drug: given, held or refused (IL); it may open a session."""
+    line = given_line(case, order, dose)
+    amount = _amount_items(order, dose) if dose.outcome == "given" else ()
+    return Move(
+        kind="given",
+        task="IL",
+        source="ehr",
+        topic=topic(order.drug, "given"),
+        calls=(given_call(case, order),),
+        answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
+        rubric=(*given_items(case, order, dose), *amount, grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({dose.key}),
+        opening=True,
+    )
+
+
+def _amount_items(order: Order, dose: Dose) -> tuple[Item, ...]:
+    assert dose.amount is not None
+    check = ValueCheck(concept=f"{order.name} dose", value=_number(dose.amount), unit=dose.unit)
+    en, zh = f"States the dose given as {dose.text}.", f"说出给药剂量为{dose.text}。"
+    return (item(f"amount-{order.drug}", en, zh, check, (f"read-given-{order.drug}",)),)
+
+
+def lab_dose_move(case: Case, reading: Reading, order: Order) -> Move:
+    """Return the turn that asks for a lab's latest value and a drug's active order (DG)."""
+    value = f"value-{reading.lab}"
+    return Move(
+        kind="lab_dose",
+        task="DG",
+        source="ehr",
+        topic=topic(order.drug, "dose", reading.lab),
+        calls=(lab_call(case, reading), order_call(case, order)),
+        answer=bullets((value_line(reading), order_line(order))),
+        rubric=(
+            read_item(reading),
+            value_item(reading),
+            status_item(reading, value),
+            *order_items(order),
+            only_item(reading),
+        ),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        keys=frozenset({*reading.keys, order.key}),
+        labs=(reading.lab,),
+    )
+
+
+def order_given_move(case: Case, order: Order, dose: Dose) -> Move:
+    """Return the turn that sets what is ordered against what was given last (DG)."""
+    return Move(
+        kind="order_given",
+        task="DG",
+        source="ehr",
+        topic=topic(order.drug, "dose", "given"),
+        calls=(order_call(case, order), given_call(case, order)),
+        answer=bullets((order_line(order), given_line(case, order, dose))),
+        rubric=(*order_items(order), *given_items(case, order, dose), grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({order.key, dose.key}),
+    )
+
+
+def doses_move(case: Case, order: Order, other: Order) -> Move:
+    """Return the turn that asks for two active orders (DG)."""
+    return Move(
+        kind="doses",
+        task="DG",
+        source="ehr",
+        topic=f"{topic(order.drug, 'dose')} {topic(other.drug, 'dose')}",
+        calls=(order_call(case, order), order_call(case, other)),
+        answer=bullets((order_line(order), order_line(other))),
+        rubric=(*order_items(order), *order_items(other), grounded_item()),
+        slots={"drug": drug_entity(case, order), "drug2": drug_entity(case, other)},
+        keys=frozenset({order.key, other.key}),
+        needs=frozenset({"multi"}),
+    )
+
+
+# -- offers ------------------------------------------------------------------------------------------------------------
+
+
+def near_orders(case: Case, focus: Focus, stream: Stream) -> list[Order]:
+    """Return the orders with a dose to ask for: the focus's drug, then monitored ones, then the rest, drawn."""
+    own = focus.decision.order.drug if focus.decision.order is not None else ""
+    watched = {pair.order.drug for pair in case.view.pairs}
+    mixed = stream.shuffled([order for order in case.view.orders.values() if askable(order)])
+    return sorted(mixed, key=lambda order: (order.drug != own, order.drug not in watched))
+
+
+def _doses_alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order in near_orders(case, focus, stream):
+        if not was_asked(focus, order.drug, "dose"):
+            yield dose_move(case, order)
+
+
+def _given_alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order in near_orders(case, focus, stream):
+        dose = _clear_dose(case, order)
+        if dose is not None and not was_asked(focus, order.drug, "given"):
+            yield given_move(case, order, dose)
+
+
+def _clear_dose(case: Case, order: Order) -> Dose | None:
+    """Return the last dose where its amount can be asked for."""
+    dose = last_dose(case, order.drug)
+    if dose is None or dose.outcome != "given":
+        return dose
+    fixed = dose.amount is not None and dose.amount > 0 and dose.unit.casefold() in case.common.dose_units
+    return dose if fixed else None
+
+
+def _orders_given(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order in near_orders(case, focus, stream):
+        dose = _clear_dose(case, order)
+        if dose is None or was_asked(focus, order.drug, "dose", "given"):
+            continue
+        # two amounts of one drug in an answer would be two claims about its dose
+        if dose.outcome != "given" or (dose.amount, dose.unit) == (order.amount, order.unit):
+            yield order_given_move(case, order, dose)
+
+
+def _labs_and_doses(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order in near_orders(case, focus, stream):
+        if was_asked(focus, order.drug, "dose"):
+            continue
+        for reading in monitoring_labs(case, order, focus, stream):
+            yield lab_dose_move(case, reading, order)
+
+
+def monitoring_labs(case: Case, order: Order, focus: Focus, stream: Stream) -> list[Reading]:
+    """Return the labs that a drug is followed by and that no turn has asked for yet, in drawn order."""
+    labs = {pair.reading.lab: pair.reading for pair in case.view.pairs if pair.order.drug == order.drug}
+    return stream.shuffled([labs[lab] for lab in sorted(labs) if lab not in focus.busy])
+
+
+def _two_doses(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    free = [order for order in near_orders(case, focus, stream) if not was_asked(focus, order.drug, "dose")]
+    for first, second in pairwise(free):
+        yield doses_move(case, first, second)
+
+
+KINDS: Final = (
+    MoveKind("dose", "IL", "ehr", _doses_alone),
+    MoveKind("given", "IL", "ehr", _given_alone),
+    MoveKind("lab_dose", "DG", "ehr", _labs_and_doses),
+    MoveKind("order_given", "DG", "ehr", _orders_given),
+    MoveKind("doses", "DG", "ehr", _two_doses),
+)
