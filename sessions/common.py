@@ -96,6 +96,8 @@ class Trends(_Frozen):
     """A change above this share of the first value is a rise or a fall."""
     stable_percent: int
     """No value of a stable series is further from the first; between the two shares the trend is left open."""
+    steps: int = Field(ge=1)
+    """A rise or a fall is at least so many units of the last decimal that the series is charted with."""
 
 
 class Common(_Frozen):
@@ -110,8 +112,10 @@ class Common(_Frozen):
     """Folded charted frequency → how the physician says it; others are never ordered anew."""
     charted: dict[str, Names]
     """Folded charted frequencies that are told but never ordered anew."""
+    vitals: tuple[str, ...]
+    """Vital signs that are asked for."""
     companions: dict[str, tuple[str, ...]]
-    """Lab → labs that are read with it, nearest first; "*" for any."""
+    """Lab → labs that are read with it; "*" for any."""
     casual: dict[str, tuple[Names, ...]]
     """Concept id → what it is called on rounds, the usual name first."""
     never_pair: tuple[str, ...]
