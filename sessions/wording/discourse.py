@@ -1,0 +1,203 @@
+"""What a dialogue has established: things named, questions asked, plans advised; and what may therefore be left out.
+
+Only the physician's own queries count, and only what every wording of a query says, in both languages and phrasings: so
+an antecedent is there whichever wording is played, and never only in an assistant's answer. What any wording names is a
+rival of what a gap could mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from wardround.rubrics import Text
+from wardround.sessions.moves.move import Entity, Move
+from wardround.sessions.session import Antecedent, Language
+
+from .kinds import Kind, Topic, load_kinds
+from .phrases import Shape
+
+EVENT: Final = "event:"
+ASK: Final = "ask:"
+ADVICE: Final = "advice:"
+PLAN: Final = "plan:"
+
+
+@dataclass(frozen=True)
+class Said:
+    """One query of the physician, as every wording says it."""
+
+    move: Move
+    named: frozenset[str]
+    """Keys of the entities that every wording names."""
+    brought: frozenset[str]
+    """Keys of the entities that any wording names."""
+    asks: frozenset[str]
+    """Predicates that every wording says."""
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """Something that an earlier query was about, as the accumulated picture is made of."""
+
+    turn: int
+    topic: Topic
+    entity: Entity | None
+    antecedent: Antecedent
+
+
+def antecedent_of(turn: int, entity: Entity) -> Antecedent:
+    """Return an entity as an antecedent, with what its turn calls it."""
+    return Antecedent(turn=turn, entity=entity.key, names=Text(en=entity.names.en, zh=entity.names.zh))
+
+
+def spoken(move: Move, shapes: Mapping[Language, Shape], named_too: frozenset[str] = frozenset()) -> Said:
+    """Return what a query says, from the shapes of both languages.
+
+    Args:
+        move: What it asks.
+        shapes: One a language.
+        named_too: Keys that only the explicit form of AE adds.
+    """
+    every = [shape.slots - left for shape in shapes.values() for left in (frozenset(), shape.left_out)]
+    named = frozenset.intersection(*(frozenset(one) for one in every))
+    brought = frozenset.union(*(frozenset(one) for one in every))
+    return Said(
+        move=move,
+        named=frozenset(move.slots[slot].key for slot in named),
+        brought=frozenset(move.slots[slot].key for slot in brought) | named_too,
+        asks=frozenset.intersection(*(asked(shape, language) for language, shape in shapes.items())),
+    )
+
+
+def asked(shape: Shape, language: Language) -> frozenset[str]:
+    """Return the predicates that both forms of a shape say."""
+    kinds = load_kinds()
+    kind = kind_of(shape.kind)
+    wanted = {*kind.asks, *(topic.event for topic in kind.topics if topic.event is not None)}
+    return frozenset(
+        one
+        for one in wanted
+        if kinds.cues[one].spoken(shape.explicit, language) and kinds.cues[one].spoken(shape.implicit, language)
+    )
+
+
+def kind_of(kind: str) -> Kind:
+    """Return what a kind of turn asks.
+
+    Raises:
+        KeyError: `kinds.json` does not hold it.
+    """
+    return load_kinds().kinds[kind]
+
+
+class Discourse:
+    """A dialogue so far."""
+
+    def __init__(self) -> None:
+        self.turns: list[Said] = []
+
+    def hear(self, said: Said) -> None:
+        """Add a query."""
+        self.turns.append(said)
+
+    # -- entities ------------------------------------------------------------------------------------------------------
+
+    def entity(self, entity: Entity, *, selected: bool) -> Antecedent | None:
+        """Return where a left out entity is recovered from; None where it would not be the only one meant.
+
+        Args:
+            entity: What is left out.
+            selected: The words around the gap go with things of its kind only, so others are no rivals.
+        """
+        turns = [number for number, said in enumerate(self.turns) if entity.key in said.named]
+        if not turns:
+            return None
+        if not self._rivals(self.turns, entity, selected=selected):
+            return antecedent_of(turns[-1], entity)
+        # the turn just before is in mind: what it alone of its kind names is meant, whatever came earlier
+        last = len(self.turns) - 1
+        if turns[-1] == last and not self._rivals(self.turns[last:], entity, selected=selected):
+            return antecedent_of(last, entity)
+        return None
+
+    def _rivals(self, turns: Sequence[Said], entity: Entity, *, selected: bool) -> set[str]:
+        kinds = load_kinds()
+        group = kinds.group(entity.kind)
+        return {
+            key
+            for said in turns
+            for key in said.brought
+            if key != entity.key and (not selected or kinds.group(key.partition(":")[0]) == group)
+        }
+
+    # -- predicates ----------------------------------------------------------------------------------------------------
+
+    def question(self, move: Move) -> Antecedent | None:
+        """Return the turn that said the question which the previous one asks of something else, else None."""
+        asks = frozenset(kind_of(move.kind).asks)
+        if not self.turns or not asks <= frozenset(kind_of(self.turns[-1].move.kind).asks):
+            return None
+        for number in range(len(self.turns) - 1, -1, -1):
+            said = self.turns[number]
+            if not asks <= frozenset(kind_of(said.move.kind).asks):
+                return None  # another question came between: the chain of fragments is broken
+            if asks <= said.asks:
+                return Antecedent(turn=number, entity=ASK + "+".join(sorted(asks)))
+        return None
+
+    def advice(self, move: Move) -> Antecedent | None:
+        """Return the previous turn where it asked for the same kind of advice, else None."""
+        if not self.turns or self.turns[-1].move.task != "CR":
+            return None
+        asks = frozenset(kind_of(move.kind).asks) & self.turns[-1].asks
+        if not asks:
+            return None
+        return Antecedent(turn=len(self.turns) - 1, entity=ADVICE + min(asks))
+
+    def plan(self, move: Move, left_out: Sequence[Entity]) -> tuple[Antecedent, ...] | None:
+        """Return the turn whose advice a write carries out, with what it names of the write; None where none does."""
+        for number in range(len(self.turns) - 1, -1, -1):
+            said = self.turns[number]
+            if said.move.task != "CR":
+                continue
+            if said.move.decision is None or said.move.decision != move.decision or not said.asks:
+                return None
+            if any(entity.key not in said.named or self._rivals([said], entity, selected=True) for entity in left_out):
+                return None
+            event = Antecedent(turn=number, entity=PLAN + min(said.asks))
+            return (event, *(antecedent_of(number, entity) for entity in left_out))
+        return None
+
+    # -- the accumulated picture ---------------------------------------------------------------------------------------
+
+    def pictures(self, hidden: frozenset[str], resting: frozenset[str]) -> Iterator[tuple[Grounded, ...]]:
+        """Yield what "all this" can stand for: things of two turns, the likeliest first.
+
+        Args:
+            hidden: Keys of what the question rests on and does not name: the picture must hold them.
+            resting: Keys of what the rubric rests on: the picture must hold one.
+        """
+        grounded = [one for number in range(len(self.turns)) for one in self._grounded(number)]
+        found = []
+        for size in (2, 3):
+            for group in combinations(grounded, size):
+                keys = {one.antecedent.entity for one in group}
+                distinct = len(keys) == size and len({one.turn for one in group}) >= 2
+                if distinct and hidden <= keys and keys & resting and (size == 2 or len(hidden) > 1):
+                    found.append(group)
+        found.sort(key=lambda group: (len(group), -sum(one.antecedent.entity in resting for one in group)))
+        yield from found
+
+    def _grounded(self, number: int) -> Iterator[Grounded]:
+        said = self.turns[number]
+        for topic in kind_of(said.move.kind).topics:
+            entity = said.move.slots.get(topic.slot) if topic.slot is not None else None
+            if topic.slot is not None and entity is None:
+                continue
+            if entity is not None and entity.key in said.named:
+                yield Grounded(number, topic, entity, antecedent_of(number, entity))
+            elif topic.event is not None and topic.event in said.asks:
+                yield Grounded(number, topic, entity, Antecedent(turn=number, entity=EVENT + topic.event))

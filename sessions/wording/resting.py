@@ -1,0 +1,62 @@
+"""What a rubric rests on: whether one of its items would be impossible to write without a thing named earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wardround.patients import knowledge
+from wardround.rubrics import Item, is_guard
+from wardround.sessions.moves.move import Entity
+
+
+@dataclass(frozen=True)
+class About:
+    """What the affirmative items of a rubric are about."""
+
+    concepts: frozenset[str]
+    said: str
+    """Their words, in lower case."""
+
+    def rests_on(self, entity: str, names: Iterable[str | None]) -> bool:
+        """Tell whether an item is about a thing.
+
+        Args:
+            entity: Its key, "drug:warfarin".
+            names: What it is called.
+        """
+        return entity.partition(":")[2] in self.concepts or any(
+            name is not None and name.casefold() in self.said for name in names
+        )
+
+    def of(self, entities: Iterable[Entity]) -> frozenset[str]:
+        """Return the keys of those entities that an item is about."""
+        return frozenset(one.key for one in entities if self.rests_on(one.key, (one.names.en, one.names.zh)))
+
+
+def about(rubric: Sequence[Item]) -> About:
+    """Return what a rubric is about."""
+    lexicon = knowledge.lexicon()
+    concepts: set[str] = set()
+    said: list[str] = []
+    for item in rubric:
+        if is_guard(item.check):
+            continue
+        for text in _strings(item.check.model_dump()):
+            said.append(text.casefold())
+            concepts.add(text)
+            concepts.update(one for mention in lexicon.scan(text) for one in mention.concepts)
+        said.extend(text.casefold() for text in (item.text.en, item.text.zh) if text)
+    return About(frozenset(concepts), "\n".join(said))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _strings(one)
