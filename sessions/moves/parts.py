@@ -34,7 +34,7 @@ LEVELS: Final[dict[Level, Names]] = {
     "low": Names(en="low", zh="偏低"),
     "normal": Names(en="normal", zh="正常"),
 }
-_ARROWS: Final = {"high": "↑ ", "low": "↓ ", "normal": ""}
+ARROWS: Final[dict[Level, str]] = {"high": "↑ ", "low": "↓ ", "normal": ""}
 
 
 def capital(text: str) -> str:
@@ -154,8 +154,8 @@ def value_line(reading: Reading) -> Names:
     assert reading.level is not None
     level = LEVELS[reading.level]
     return Names(
-        en=f"{capital(reading.name)} {reading.quantity}, {_ARROWS[reading.level]}{level.en}",
-        zh=f"{reading.zh}{reading.quantity}，{_ARROWS[reading.level]}{level.zh}",
+        en=f"{capital(reading.name)} {reading.quantity}, {ARROWS[reading.level]}{level.en}",
+        zh=f"{reading.zh}{reading.quantity}，{ARROWS[reading.level]}{level.zh}",
     )
 
 
