@@ -254,6 +254,7 @@ def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: f
                 "language": language,
                 "episodes": len(members),
                 "outcomes": _outcomes(members),
+                "call_errors": _call_errors(members),
                 **summarise(turns),
                 "pass_curve": pass_curve(turns),
                 "breakdowns": breakdowns(turns),
@@ -287,6 +288,16 @@ def _errors(records: Sequence[Record]) -> list[dict[str, Any]]:
         }
         for (agent, outcome), failed in sorted(found.items())
     ]
+
+
+def _call_errors(records: Sequence[Record]) -> dict[str, int]:
+    """Return how many calls were refused, by kind of mistake; `not_recorded` is no mistake but a gap of the set."""
+    counts: dict[str, int] = {}
+    for record in records:
+        for event in record["trajectory"]["events"]:
+            if event["event"] == "call" and event["error"]:
+                counts[event["error"]] = counts.get(event["error"], 0) + 1
+    return dict(sorted(counts.items()))
 
 
 def _outcomes(records: Sequence[Record]) -> dict[str, int]:

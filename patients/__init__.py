@@ -25,6 +25,7 @@ from .plotting import Series, lab_series, plot_text
 from .plotting_html import plot_page
 from .query import SearchError, SearchResult, fhir_search
 from .r4 import Element, r4_elements
+from .recording import Recording, Recordings
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
@@ -60,6 +61,8 @@ __all__ = [
     "Measurement",
     "Overlay",
     "Persona",
+    "Recording",
+    "Recordings",
     "Reply",
     "Said",
     "Search",

@@ -10,6 +10,7 @@ from wardround.patients import (
     Chart,
     Dialogue,
     Overlay,
+    Recordings,
     Snapshot,
     ToolCall,
     ToolContext,
@@ -53,6 +54,7 @@ def opening_context(
         language=language,
         view=view,
         encounter=session.encounter,
+        recordings=None if session.recordings is None else Recordings(session.recordings, session.encounter),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import Fact, Interview, Persona, Reply
+from wardround.patients import Fact, Interview, Persona, Recording, Reply
 from wardround.rubrics import Item, Text, TurnSpec
 
 FORMAT: Final = "wardround.session/1"
@@ -95,6 +95,9 @@ class Antecedent(_Frozen):
 
     turn: int = Field(ge=0)
     entity: str
+    """Kind and id ("drug:warfarin"), or what was asked or advised there ("ask:latest", "event:taking", "advice:adjust")."""
+    names: Text | None = None
+    """What that query calls it; None where it is no single thing."""
 
 
 class GoldCall(_Frozen):
@@ -182,6 +185,8 @@ class Session(_Frozen):
     budget: Budget = Budget()
     context: Text | None = None
     interview: Interview = Interview()
+    recordings: tuple[Recording, ...] | None = None
+    """Reads, or questions to the patient, are answered from these alone where any is recorded (imported sets)."""
     turns: tuple[Turn, ...] = Field(min_length=1)
     labels: dict[str, str] = Field(default_factory=dict)
     """Free-form labels for breakdowns (pair, arc …); never shown to agents."""

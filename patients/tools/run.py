@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from wardround.patients.strict_json import BadJson, clip, read_object
 
 from .mistakes import bad_arguments, bad_json, mistake, unknown_tool
+from .recorded import recorded, replayed
 from .registry import ALL_TOOLS, TOOLS, find_tool
 from .spec import ToolCall, ToolContext, ToolResult
 
@@ -24,7 +25,7 @@ def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | No
     Returns:
         What happened. `ok` is False for every mistake of the model, with its kind in `error`: unknown_tool,
         bad_json, bad_arguments, wrong_patient, wrong_session, unknown_encounter, unknown_resource, wrong_status,
-        invalid_resource, bad_file.
+        invalid_resource, bad_file, not_recorded.
     """
     arguments = call.arguments
     spec = find_tool(call.name)
@@ -49,4 +50,6 @@ def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | No
     if session is not None and session != context.session_id:
         text = f"Refused: this session is `{context.session_id}`, not `{clip(session, 40)}`."
         return mistake(spec.name, given, "wrong_session", text, spec.effect)
+    if replayed(context, spec):
+        return recorded(context, spec, given)
     return spec.handler(context, checked, given)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 if TYPE_CHECKING:
     from wardround.patients.dialogue import Dialogue
     from wardround.patients.overlay import Overlay
+    from wardround.patients.recording import Recordings
 
 Effect = Literal["read", "write", "ask", "control"]
 View = Literal["compact", "fhir"]
@@ -71,6 +72,8 @@ class ToolContext:
     view: View = "compact"
     encounter: str | None = None
     """Id of the encounter of the round; orders are tied to it when given."""
+    recordings: Recordings | None = None
+    """Reads, or questions to the patient, are answered from here alone where it holds any."""
 
     def fork(self) -> ToolContext:
         """Return an independent context that goes on from here."""
@@ -82,6 +85,7 @@ class ToolContext:
             self.language,
             self.view,
             self.encounter,
+            self.recordings,
         )
 
 

@@ -205,6 +205,10 @@ def _print_results(report: dict[str, Any]) -> None:
     print_table("Rubric score by agent (* sees gold)", _COLUMNS, rows)
     print(_LEGEND)
     for row in report["results"]:
+        if row["call_errors"].get("not_recorded"):
+            where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
+            print(f"{where}: {row['call_errors']['not_recorded']} calls asked what the set has not recorded")
+    for row in report["results"]:
         if row["ungraded"]:
             where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
             print(f"{where}: {row['ungraded']} of {row['turns']} turns are ungraded and left out of every mean")

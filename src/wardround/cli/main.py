@@ -9,10 +9,10 @@ from pathlib import Path
 
 import wardround
 
-from . import charts, doctor, evaluation, grading, hospital, inspecting, sets
+from . import charts, doctor, evaluation, grading, hospital, inspecting, interop, sets
 from .output import safe
 
-_GROUPS = (evaluation, charts, hospital, inspecting, sets, grading, doctor)
+_GROUPS = (evaluation, charts, hospital, inspecting, sets, interop, grading, doctor)
 
 
 def build_parser() -> argparse.ArgumentParser:
