@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .builder import ChartBuilder
+from .caching import cached, fingerprint
 from .chart import Chart, Entry, Snapshot, ViewFilter
 from .dialogue import Dialogue, Said, interview_problems
 from .errors import DataError, UsageError, WardroundError
@@ -83,10 +84,12 @@ __all__ = [
     "WardroundError",
     "Words",
     "build_hospital",
+    "cached",
     "check_output",
     "export_ndjson",
     "fhir_search",
     "find_tool",
+    "fingerprint",
     "format_instant",
     "import_fhir",
     "import_mimic",

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TypeVar
 
 from .errors import DataError
 from .store import ChartStore
+
+T = TypeVar("T")
 
 CACHE_VARIABLE = "WARDROUND_CACHE"
 """Environment variable that names another cache folder."""
@@ -32,11 +35,25 @@ def cached_store(name: str, build: Callable[[Path], object]) -> ChartStore:
     Raises:
         DataError: No folder can be written, or what `build` raises.
     """
+    return cached(name, build, ChartStore.open)
+
+
+def cached(name: str, build: Callable[[Path], object], read: Callable[[Path], T]) -> T:
+    """Read a file of the cache folder, building it first where it is not there or is damaged.
+
+    Args:
+        name: Of the file; it changes with everything that decides its bytes (`fingerprint`).
+        build: Writes the file at a path, atomically.
+        read: Reads it; a `DataError` or `OSError` of it says that the file is not there or damaged.
+
+    Raises:
+        DataError: No folder can be written, or what `build` raises.
+    """
     for folder in _folders():
         path = folder / name
         try:
-            return ChartStore.open(path)
-        except DataError:
+            return read(path)
+        except (DataError, OSError):
             # Not there yet, or damaged: both are cured by building it.
             pass
         try:
@@ -45,7 +62,7 @@ def cached_store(name: str, build: Callable[[Path], object]) -> ChartStore:
             build(path)
         except OSError:
             continue
-        return ChartStore.open(path)
+        return read(path)
     raise DataError(f"no folder to keep `{name}` in; set `{CACHE_VARIABLE}` to one that can be written")
 
 

@@ -16,6 +16,7 @@ from wardround.patients import (
     Persona,
     Snapshot,
     Stream,
+    interview_at,
     is_hospital_stay,
     knowledge,
     make_interview,
@@ -58,7 +59,7 @@ def dated(store: ChartStore) -> bool:
 
 
 def rounds(store: ChartStore, patient: str, anchor: AnchorName) -> tuple[tuple[str, Instant], ...]:
-    """Return the encounters of a patient with the round's instant in each, the latest encounter first.
+    """Return the encounters of a patient with the round's instant in each, the longest stay first.
 
     Args:
         store: Where a store states the hour of a patient's round, that is the only mid-stay one.
@@ -71,7 +72,7 @@ def rounds(store: ChartStore, patient: str, anchor: AnchorName) -> tuple[tuple[s
         instant = parse_instant(stated[patient])
         current = [(start, name) for name, start, end in stays if start <= instant < end]
         return tuple((name, instant) for _, name in sorted(current, reverse=True)[:1])
-    ordered = sorted(stays, key=lambda stay: (-stay[2], stay[0]))
+    ordered = sorted(stays, key=lambda stay: (stay[1] - stay[2], -stay[2], stay[0]))
     return tuple((name, end if anchor == "discharge" else _middle(start, end)) for name, start, end in ordered)
 
 
@@ -136,15 +137,8 @@ def flawed_of(store: ChartStore, patient: str) -> frozenset[str]:
 
 
 def interview_of(store: ChartStore, snapshot: Snapshot, encounter: str, stream: Stream) -> Interview:
-    """Return the authored interview, or one made for the record in which the patient's adherence is drawn.
-
-    Where each encounter has its own, it is told as of that encounter's end, so none is used before, nor that of another
-    encounter: it may tell what comes later.
-    """
-    told = store.interviews(snapshot.patient_id)
-    authored = told.get(encounter) if _is_over(snapshot, encounter) else None
-    if not told:
-        authored = store.interview(snapshot.patient_id)
+    """Return the authored interview as of the instant, or one made for the record; how drugs are taken is drawn."""
+    authored = interview_at(store, snapshot, encounter, snapshot.anchor)
     if authored is not None:
         return authored
     levels: tuple[Literal["low", "medium", "high"], ...] = ("low", "medium", "high")
@@ -156,12 +150,6 @@ def interview_of(store: ChartStore, snapshot: Snapshot, encounter: str, stream: 
         disclosure="critical_withheld" if poor and stream.chance(1, 2) else "open",
     )
     return make_interview(snapshot, stream.bits64() >> 1, persona=persona)
-
-
-def _is_over(snapshot: Snapshot, encounter: str) -> bool:
-    """Tell whether an encounter has ended by the anchor."""
-    entry = snapshot.read("Encounter", encounter)
-    return entry is not None and "end" in entry.resource().get("period", {})
 
 
 def casual_names(shared: Common, stream: Stream) -> Mapping[str, Names]:

@@ -155,7 +155,7 @@ def scenario_names() -> tuple[str, ...]:
     """Ids of the scenarios that come with the package, sorted."""
     entries = files("wardround.sessions.planning").joinpath("data").iterdir()
     names = (entry.name.removesuffix(".json") for entry in entries if entry.name.endswith(".json"))
-    return tuple(sorted(name for name in names if name != "evidence"))
+    return tuple(sorted(name for name in names if name not in {"evidence", "sets"}))
 
 
 @lru_cache(maxsize=16)

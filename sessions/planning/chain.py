@@ -1,0 +1,98 @@
+"""How the turns of a plan depend on each other: the turn whose gold changes when an earlier turn's result does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from wardround.patients import Measurement, measurements
+from wardround.sessions.decisions.decision import Decision, Hinge
+from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.record import plain
+
+_ORDER = {"CR": 0, "DG": 1, "WU": 2}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One dependence, as a counterfactual edit of the chart can show it."""
+
+    turn: int
+    """The turn whose gold changes."""
+    on: int
+    """The earlier turn whose result is changed."""
+    hinge: Hinge
+    """What to change, and to what."""
+    by: Literal["decision", "branch", "score"]
+
+
+def chain_of(case: Case, moves: tuple[Move, ...], thread: Decision) -> Chain | None:
+    """Return the dependence of a plan that is told in its labels; None where its turns do not depend on each other.
+
+    Args:
+        case: The patient.
+        moves: The four turns.
+        thread: What the session is about; a score that is gathered rests on its hinge.
+    """
+    found = [chain for turn in range(1, len(moves)) for chain in _chains(case, moves, turn, thread)]
+    return min(found, key=lambda one: (_ORDER[moves[one.turn].task], -one.turn, one.on), default=None)
+
+
+def _chains(case: Case, moves: tuple[Move, ...], turn: int, thread: Decision) -> Iterator[Chain]:
+    move = moves[turn]
+    if move.branch is not None:
+        for on in range(turn):
+            if move.branch.on in moves[on].labs:
+                hinge = flipped(case, move)
+                if hinge is not None and set(hinge.keys) <= moves[on].keys:
+                    yield Chain(turn, on, hinge, "branch")
+    if move.task in {"CR", "WU"} and move.decision is not None:
+        yield from _resting(moves, turn, move.decision.hinge, "decision")
+    if move.task == "DG" and move.score is not None and thread.kind == "score" and thread.subject == move.score:
+        yield from _resting(moves, turn, thread.hinge, "score")
+
+
+def _resting(
+    moves: tuple[Move, ...], turn: int, hinge: Hinge, by: Literal["decision", "branch", "score"]
+) -> Iterator[Chain]:
+    for on in range(turn):
+        if set(hinge.keys) & moves[on].keys:
+            yield Chain(turn, on, hinge, by)
+            return
+
+
+def flipped(case: Case, move: Move) -> Hinge | None:
+    """Return the edit that makes an adaptive turn go the other way; None where the chart's range gives none.
+
+    Args:
+        case: The patient.
+        move: An adaptive move.
+    """
+    branch = move.branch
+    assert branch is not None
+    reading = case.view.latest.get(branch.on)
+    if reading is None:
+        return None
+    measured = next((one for one in _measured(case, reading.keys[0]) if one.concept == branch.on), None)
+    value = None if measured is None else _other_side(measured, branch.test, branch.held)
+    return None if value is None else Hinge(kind="quantity", keys=reading.keys, to=value)
+
+
+def _measured(case: Case, key: str) -> tuple[Measurement, ...]:
+    entry = case.snapshot.read(*key.split("/", 1))
+    return () if entry is None else measurements(entry.resource())
+
+
+def _other_side(measured: Measurement, test: str, held: bool) -> str | None:
+    """Return a value for which a test against the chart's own range comes out the other way."""
+    low, high = measured.low, measured.high
+    if held:
+        inside = [bound for bound in (low, high) if bound is not None]
+        return plain(sum(inside, Decimal(0)) / len(inside)) if inside else None
+    if test in {"high", "abnormal"} and high is not None:
+        return plain(high * Decimal("1.3") + Decimal("0.1"))
+    if test in {"low", "abnormal"} and low is not None and low > 0:
+        return plain(low * Decimal("0.7"))
+    return None

@@ -1,0 +1,87 @@
+"""Which cell which patient gets: every cell as often as it should be, and no patient too often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from wardround.patients import ChartStore, Stream
+
+from .evidence import tiers_of
+from .making import Cell, Run, Visit, make_session
+from .scenarios import ARCS, Scenario
+
+TRIES: Final = 8
+"""Cells tried for one session of a patient."""
+
+
+def fill(
+    run: Run,
+    store: ChartStore,
+    patients: Sequence[str],
+    *,
+    per_patient: int,
+    each: int | None = None,
+    limit: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Make sessions until every cell has its number or no patient is left.
+
+    The patients are gone through once for each session that one may have, so that sessions are of as many patients as
+    can be.
+
+    Args:
+        run: The sessions are added to it.
+        store: Charts.
+        patients: Ids, in the order they are visited.
+        per_patient: Most sessions of one patient.
+        each: How many sessions every cell gets; None for as many as come, the emptiest cell first.
+        limit: Most sessions of all.
+        progress: Called with how many patients are done, of how many.
+    """
+    hard: Counter[Cell] = Counter()
+    reasons: dict[str, str] = {}
+    made: Counter[str] = Counter()
+    goal = len(run.scenarios) * 3 * len(ARCS) * (each or 0)
+    for turn in range(per_patient):
+        for number, patient in enumerate(patients):
+            if (limit is not None and len(run.sessions) >= limit) or (each and len(run.sessions) >= goal):
+                break
+            if made[patient] < turn:
+                continue  # the patient gave nothing in the round before
+            reason = _visit(run, Visit(run, store, patient), each, hard, turn)
+            made[patient] += not reason
+            if reason and turn == 0:
+                reasons[patient] = reason
+            if progress is not None:
+                progress(turn * len(patients) + number + 1, per_patient * len(patients))
+    run.skipped.extend({"patient": patient, "reason": reason} for patient, reason in reasons.items())
+
+
+def _visit(run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int) -> str:
+    """Make one session of a patient; return why there is none, "" where there is."""
+    reasons: list[str] = []
+    for cell, scenario in _wanted(run, visit, each, hard, turn):
+        session, reason = make_session(run, visit, scenario, cell[1], cell[2])
+        if session is not None:
+            return ""
+        hard[cell] += 1
+        reasons.append(reason)
+    return "; ".join(dict.fromkeys(reasons)) or "the record is enough for no cell that is still wanted"
+
+
+def _wanted(run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int) -> list[tuple[Cell, Scenario]]:
+    """Return the cells to try for a patient: of the scenario that lacks most, hard and easy ones in turn."""
+    stream = Stream("cells", run.seed, run.chunk, visit.patient, turn)
+    found: list[tuple[Cell, Scenario]] = []
+    for scenario in run.scenarios:
+        tiers = {tier for case in visit.cases(scenario) for tier in tiers_of(scenario, case)}
+        cells: list[Cell] = [(scenario.id, tier, arc) for tier in sorted(tiers) for arc in ARCS]
+        found.extend((cell, scenario) for cell in cells if each is None or run.cells[cell] < each)
+    missing = Counter(cell[0] for cell in run.all_cells() if each is None or run.cells[cell] < each)
+    done = Counter(session.scenario for session in run.sessions)
+    found = stream.shuffled(found)
+    # where every cell has its number the emptiest scenario is the one that lacks most; else the least served
+    found.sort(key=lambda one: (done[one[0][0]] - missing[one[0][0]], run.cells[one[0]], hard[one[0]]))
+    return found[:TRIES]

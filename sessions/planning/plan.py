@@ -1,0 +1,286 @@
+"""The plan of a session: which decision it is about, and which four moves lead to it.
+
+Turn 0 looks up what the thread hinges on; one turn asks the patient; the last turn that reasons decides the thread, and
+an order at the end carries out what was decided. A plan is found by trying moves in the order that the set needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from wardround.patients import Stream
+from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.moves.move import Case, Focus, Move
+
+from .chain import Chain, chain_of
+from .evidence import lacks
+from .quota import Quota
+from .registry import decision_kinds, move_kinds
+from .scenarios import Arc, Scenario, Tier
+
+_INTERVIEW: Final = frozenset({"patient", "mixed"})
+_PLAIN: Final = frozenset({"trend", "formula", "multi"})
+"""Needs that a sparse session never has."""
+_THREADS: Final = 6
+"""Threads tried for one cell."""
+_OFFERED: Final = 3
+"""Moves taken of what one kind offers."""
+_WIDTH: Final = 16
+"""Moves tried for one turn, those that ask the patient and those that do not counted apart."""
+_NODES: Final = 1500
+"""Moves weighed for one thread before it is given up."""
+_TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Four moves that belong together."""
+
+    case: Case
+    scenario: Scenario
+    tier: Tier
+    arc: Arc
+    moves: tuple[Move, ...]
+    thread: Decision
+    chain: Chain
+    """Which turn's gold changes with which earlier turn's result."""
+
+
+def decisions_of(case: Case, scenario: Scenario) -> tuple[Decision, ...]:
+    """Return every decision that the record and the patient allow, of the scenario's kinds; worked out once a case."""
+
+    def make(case: Case) -> tuple[Decision, ...]:
+        stream = Stream("decisions", case.view.patient, case.encounter, case.anchor)
+        kinds = dict.fromkeys((*scenario.threads, *scenario.decisions))
+        table = decision_kinds()
+        return tuple(one for kind in kinds if kind in table for one in table[kind].threads(case, stream))
+
+    return case.memo("planning.decisions", make)
+
+
+def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> Iterator[Plan]:
+    """Yield the plans of a cell that a case allows, those that the set needs most first; at most one a thread.
+
+    Args:
+        case: Made for this scenario.
+        scenario: Which threads and moves fit.
+        tier: What the turns must hold.
+        arc: The tasks of the four turns.
+        stream: Breaks ties.
+        quota: What the set has used so far; read only.
+    """
+    if case.view.sex not in {"female", "male"} or lacks(scenario, tier, case):
+        return
+    for thread in _threads(case, scenario, stream, quota):
+        opened = list(islice(decision_kinds()[thread.kind].openings(case, thread), 2))
+        for opening in opened:
+            search = _Search(case, scenario, tier, arc, thread, stream, quota)
+            plan = search.run(opening)
+            if plan is not None:
+                yield plan
+                break
+
+
+def _threads(case: Case, scenario: Scenario, stream: Stream, quota: Quota) -> list[Decision]:
+    """Return what a session may be about, what the set needs most first."""
+    found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
+    place = {kind: number for number, kind in enumerate(scenario.threads)}
+    found.sort(
+        key=lambda one: (
+            quota.decision_cost(scenario.id, one.subject, one.unchanged)
+            + 15 * place[one.kind]
+            - (25 if one.turned and quota.wants_turned() else 0)
+        )
+    )
+    return found[:_THREADS]
+
+
+class _Search:
+    """One try to lead four turns to a thread."""
+
+    def __init__(
+        self, case: Case, scenario: Scenario, tier: Tier, arc: Arc, thread: Decision, stream: Stream, quota: Quota
+    ) -> None:
+        self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
+        self.thread, self.stream, self.quota = thread, stream, quota
+        self.nodes = 0
+        reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
+        self.decided = reasons[-1] if reasons else None
+        """The turn that decides the thread."""
+        self.wants_score = tier != "sparse" and bool({"DG", "CR"} & set(arc)) and bool(scores_of(case))
+        self.pools: dict[tuple[str, bool], list[Move]] = {}
+
+    def run(self, opening: Move) -> Plan | None:
+        """Return a plan that begins with an opening; None where none was found."""
+        self.pools = {}
+        moves = self._deeper((opening,))
+        if moves is None:
+            return None
+        chain = chain_of(self.case, moves, self.thread)
+        assert chain is not None
+        return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
+
+    def _deeper(self, chosen: tuple[Move, ...]) -> tuple[Move, ...] | None:
+        """Add the turns that are missing, best first; None where no move fits."""
+        turn = len(chosen)
+        if turn == len(self.arc):
+            return chosen if self._whole(chosen) else None
+        asked = any(move.source in _INTERVIEW for move in chosen)
+        last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
+        for move in self._candidates(turn, chosen):
+            self.nodes += 1
+            if self.nodes > _NODES:
+                return None
+            asks = move.source in _INTERVIEW
+            if (asks and asked) or (last_to_ask and not asks) or not self._fits(turn, chosen, move):
+                continue
+            found = self._deeper((*chosen, move))
+            if found is not None:
+                return found
+        return None
+
+    # -- which moves ---------------------------------------------------------------------------------------------------
+
+    def _candidates(self, turn: int, chosen: tuple[Move, ...]) -> list[Move]:
+        """Return the moves to try at a turn, what the set needs most first."""
+        task = self.arc[turn]
+        key = (task, turn == self.decided)
+        if key not in self.pools:
+            self.pools[key] = self._pool(task, turn == self.decided, chosen[0])
+        read = [kind for move in chosen for kind in move.types]
+        often = {kind for kind in read if read.count(kind) >= 2}
+        pool = self.pools[key]
+        weighed = sorted(range(len(pool)), key=lambda place: (self._cost(pool[place], often), place))
+        asking = [place for place in weighed if pool[place].source in _INTERVIEW]
+        reading = [place for place in weighed if pool[place].source not in _INTERVIEW]
+        kept = {*asking[:_WIDTH], *reading[:_WIDTH]}
+        return [pool[place] for place in weighed if place in kept]
+
+    def _cost(self, move: Move, often: set[str]) -> int:
+        cost = self.quota.cost(self.scenario.id, move) + 20 * len(often & move.types)
+        if move.fact is not None and self.thread.fact is not None and move.fact.id == self.thread.fact.id:
+            cost -= 20  # what the patient says about the thread belongs to it
+        if self.wants_score and move.score is not None:
+            cost -= 60
+        if self.tier == "rich" and move.conflict:
+            cost -= 60
+        return cost
+
+    def _pool(self, task: str, decides: bool, opening: Move) -> list[Move]:
+        """Return the moves of a task, shuffled; the same move is offered once."""
+        found: list[Move] = []
+        if task == "CR":
+            found.extend(self._reasoned(decides))
+        elif task == "WU":
+            found.extend(self._written())
+        if task != "CR":
+            found.extend(self._offered(task, opening))
+        if task in {"IL", "DG"}:
+            kind = decision_kinds()[self.thread.kind]
+            found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
+        allowed = set(self.scenario.resource_types)
+        once = {(move.kind, move.topic): move for move in reversed(found) if move.types <= allowed}
+        return self.stream.shuffled([once[key] for key in sorted(once)])
+
+    def _offered(self, task: str, opening: Move) -> Iterator[Move]:
+        focus = Focus(self.thread, frozenset({opening.topic, *opening.labs}))
+        table = move_kinds()
+        for name in self.scenario.moves.of(task):
+            kind = table.get(name)
+            if kind is None or kind.task != task or (kind.scenarios and self.scenario.id not in kind.scenarios):
+                continue
+            stream = Stream("offer", self.stream.bits64(), name)
+            yield from islice(kind.offer(self.case, focus, stream), _OFFERED)
+
+    def _reasoned(self, decides: bool) -> Iterator[Move]:
+        """Yield the CR moves: of the thread at the turn that decides it, else of every other decision."""
+        mine = [self.thread] if decides else self._others()
+        for decision in mine:
+            kind = decision_kinds()[decision.kind]
+            for ask in (False, True):
+                yield from islice(kind.decides(self.case, decision, ask), _OFFERED)
+
+    def _others(self) -> list[Decision]:
+        """Return decisions about other things, those the set needs most first."""
+        thread = self.thread
+        others = [one for one in decisions_of(self.case, self.scenario) if not same_matter(one, thread)]
+        others = self.stream.shuffled(others)
+        others.sort(key=lambda one: self.quota.decision_cost(self.scenario.id, one.subject, one.unchanged))
+        return others[:_WIDTH]
+
+    def _written(self) -> Iterator[Move]:
+        reasons = self.arc.count("CR")
+        mine = [self.thread] if reasons < 2 else [self.thread, *self._others()]
+        for decision in mine:
+            yield from islice(decision_kinds()[decision.kind].writes(self.case, decision), _OFFERED)
+
+    # -- what fits -----------------------------------------------------------------------------------------------------
+
+    def _fits(self, turn: int, chosen: tuple[Move, ...], move: Move) -> bool:
+        """Tell whether a move may follow the ones already chosen."""
+        if any(move.topic == other.topic for other in chosen):
+            return False
+        if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
+            return False
+        asked = {lab for other in chosen for lab in other.labs}
+        if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
+            return False
+        return self._decision_fits(turn, chosen, move)
+
+    def _decision_fits(self, turn: int, chosen: tuple[Move, ...], move: Move) -> bool:
+        decision = move.decision
+        if move.task not in {"CR", "WU"} or decision is None:
+            return True
+        decided = [other.decision for other in chosen if other.task == "CR" and other.decision is not None]
+        if move.task == "CR" and any(same_matter(decision, other) for other in decided):
+            return False
+        if move.task == "WU" and decision not in (decided or [self.thread]):
+            return False
+        # What only the patient can tell must have been told.
+        return not decision.turned or _heard(decision, (*chosen, move))
+
+    def _whole(self, moves: tuple[Move, ...]) -> bool:
+        """Tell whether four moves are a session of this cell."""
+        if sum(move.source in _INTERVIEW for move in moves) != 1:
+            return False
+        if len(frozenset().union(*(move.types for move in moves))) < _TYPES_LEAST[self.tier]:
+            return False
+        needs = frozenset().union(*(move.needs for move in moves))
+        if self.tier == "moderate" and not needs & {"trend", "formula", "threshold"}:
+            return False
+        if self.tier == "rich" and not any(move.conflict for move in moves):
+            return False
+        if self.wants_score and not any(move.score is not None for move in moves[1:]):
+            return False
+        return not self.quota.refuses(moves) and chain_of(self.case, moves, self.thread) is not None
+
+
+def same_matter(one: Decision, other: Decision) -> bool:
+    """Tell whether two decisions are about the same drug, lab or score, so that asking both would be asking twice."""
+    if one.subject == other.subject and one.kind == other.kind:
+        return True
+    if one.order is not None and other.order is not None and one.order.drug == other.order.drug:
+        return True
+    return bool({target for _, target in one.accepted} & {target for _, target in other.accepted})
+
+
+def scores_of(case: Case) -> tuple[str, ...]:
+    """Return the ids of the clinical scores that a case's record is enough for."""
+    kind = move_kinds().get("score")
+    if kind is None:
+        return ()
+    return case.memo("planning.scores", lambda case: ())
+
+
+def _looks_back(move: Move) -> bool:
+    """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
+    return move.kind == "branch_back" or move.score is not None
+
+
+def _heard(decision: Decision, moves: Sequence[Move]) -> bool:
+    return decision.fact is not None and any(
+        move.source in _INTERVIEW and move.fact is not None and move.fact.id == decision.fact.id for move in moves
+    )

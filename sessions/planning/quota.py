@@ -1,0 +1,115 @@
+"""What a set has used so far, and what it should therefore take next: shares are kept by choosing the least used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from wardround.sessions.moves.move import Move
+from wardround.sessions.wording.worded import EVEN, EXPLICIT, PAPER, Worded
+
+Mix = Literal["even", "paper"]
+
+LAB_PERCENT: Final = 14
+"""No lab stands in more than this share of all turns: the set promises 15, and small sets get some room."""
+UNCHANGED_PERCENT: Final = (30, 50)
+"""How many of the CR turns are right with "no change"."""
+ADAPTIVE_PERCENT: Final = 40
+"""Aimed-at share of adaptive DG turns; at least a third is wanted."""
+TURNED_PERCENT: Final = 58
+"""Aimed-at share of interview turns that turn the right answer; at least half is wanted."""
+_ROOM: Final = 40
+"""Turns before a share of labs binds; a small set cannot keep it."""
+WEIGHTS: Final[Mapping[Mix, Mapping[str, int]]] = {"even": EVEN, "paper": PAPER}
+"""How implicit types are weighed: each its third, or as in the paper's own set."""
+
+
+@dataclass
+class Quota:
+    """Counts of a run."""
+
+    mix: Mix = "even"
+    used: Counter[str] = field(default_factory=Counter)
+    """Flat counts, as in "lab:potassium", "kind:dose", "topic:medication-safety:potassium"."""
+
+    def note(self, scenario: str, moves: Sequence[Move], worded: Sequence[Worded]) -> None:
+        """Count a session that was made."""
+        used = self.used
+        used["sessions"] += 1
+        used["turns"] += len(moves)
+        used.update(words.type or EXPLICIT for words in worded[1:])
+        used.update(shape for words in worded for shape in words.shapes)
+        for move in moves:
+            used[f"task:{move.task}"] += 1
+            used[f"kind:{move.kind}"] += 1
+            used[f"topic:{scenario}:{move.topic}"] += 1
+            used.update({f"lab:{lab}" for lab in move.labs})
+            used.update(f"tool:{call.tool}" for call in move.calls)
+            used[f"adaptive:{move.branch is not None}"] += move.task == "DG"
+            used[f"turned:{move.turned}"] += move.source in {"patient", "mixed"}
+            if move.task == "CR" and move.decision is not None:
+                used[f"unchanged:{move.decision.unchanged}"] += 1
+                used[f"subject:{scenario}:{move.decision.subject}"] += 1
+            if move.task == "WU":
+                used[f"write:{write_tool(move)}"] += 1
+
+    # -- costs: the lower, the sooner taken --------------------------------------------------------------------------
+
+    def cost(self, scenario: str, move: Move) -> int:
+        """Return what speaks against a move, in percent points of shares."""
+        used = self.used
+        share = used[f"kind:{move.kind}"] * 100 // (used[f"task:{move.task}"] + 2)
+        topic = min(60, 6 * used[f"topic:{scenario}:{move.topic}"])
+        lab = max((self.lab_percent(one) for one in move.labs), default=0)
+        cost = share + topic + 3 * lab
+        if move.task == "DG":
+            adaptive = self._percent("adaptive:True", "adaptive:False")
+            cost += 25 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
+        if move.source in {"patient", "mixed"}:
+            cost += 40 if not move.turned and self.wants_turned() else 0
+        if move.task == "WU":
+            cost += used[f"write:{write_tool(move)}"] * 100 // (used["task:WU"] + 1)
+        if move.task == "CR" and move.decision is not None:
+            cost += self.decision_cost(scenario, move.decision.subject, move.decision.unchanged)
+        return cost
+
+    def decision_cost(self, scenario: str, subject: str, unchanged: bool) -> int:
+        """Return what speaks against asking for a decision."""
+        seen = min(60, 8 * self.used[f"subject:{scenario}:{subject}"])
+        share = self._percent("unchanged:True", "unchanged:False")
+        low, high = UNCHANGED_PERCENT
+        wrong = (unchanged and share > (low + high) // 2) or (not unchanged and share < (low + high) // 2)
+        return seen + (30 if wrong else 0)
+
+    def refuses(self, moves: tuple[Move, ...]) -> str:
+        """Return why a session would break a share that is never broken; "" where it would not."""
+        turns = self.used["turns"] + len(moves)
+        mine = Counter(lab for move in moves for lab in set(move.labs))
+        for lab, count in mine.items():
+            if (self.used[f"lab:{lab}"] + count) * 100 > LAB_PERCENT * (turns + _ROOM):
+                return f"{lab} would be asked for in more than {LAB_PERCENT} % of turns"
+        acts = [move.decision.unchanged for move in moves if move.task == "CR" and move.decision is not None]
+        same = self.used["unchanged:True"] + sum(acts)
+        if any(acts) and same * 100 > UNCHANGED_PERCENT[1] * (
+            same + self.used["unchanged:False"] + acts.count(False) + 2
+        ):
+            return "no change would be right in more than half of the CR turns"
+        return ""
+
+    def wants_turned(self) -> bool:
+        """Tell whether more interview turns should turn the right answer."""
+        return self._percent("turned:True", "turned:False") < TURNED_PERCENT
+
+    def lab_percent(self, lab: str) -> int:
+        """Return the share of turns that asked for a lab."""
+        return self.used[f"lab:{lab}"] * 100 // (self.used["turns"] + _ROOM)
+
+    def _percent(self, yes: str, no: str) -> int:
+        return self.used[yes] * 100 // max(1, self.used[yes] + self.used[no])
+
+
+def write_tool(move: Move) -> str:
+    """Return the tool of the one write of a WU turn."""
+    return next((call.tool for call in move.calls if call.tool.endswith(".create")), "none")
