@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from wardround.patients import ALL_TOOLS, Chart, find_tool, knowledge, parse_instant
+from wardround.patients import ALL_TOOLS, Chart, find_tool, parse_instant
 from wardround.rubrics import GroundedCheck, TurnSpec, TurnTrace, check_answer, score, validate_spec, write_record
 
+from .gate_plan import branch_faults, conflict_faults, count_faults, is_made
+from .gate_words import leaks, word_faults
 from .gold import PREPARE, GoldTurn, play_gold, snapshot_of
-from .implicit import cued
-from .queries import faults
 from .resolving import unresolved
-from .scenario import Scenario, load_scenario, scenario_names
-from .session import FORMAT, Antecedent, Query, Session, Turn, Wording
+from .session import FORMAT, Session, Turn, Wording
 
 FAMILY: Final = "physassist"
 REFUSAL: Final = {
@@ -56,9 +55,13 @@ def check_session(session: Session, chart: Chart) -> list[Failure]:
     found.extend(Failure("resolves", one) for one in unresolved(session, snapshot_of(session, chart)))
     if session.family == FAMILY:
         found.extend(_family(session))
-    for language in _languages(session):
+    for place, language in enumerate(_languages(session)):
         for number, played in enumerate(play_gold(session, chart, language)):
             found.extend(_gates(session, number, played, language))
+            if place == 0:
+                found.extend(
+                    Failure("branch", f"turn {number}: {one}") for one in branch_faults(session, chart, played)
+                )
     return found
 
 
@@ -104,62 +107,17 @@ def _wordings(number: int, turn: Turn) -> Iterator[Failure]:
 
 
 def _family(session: Session) -> Iterator[Failure]:
-    scenario = load_scenario(session.scenario) if session.scenario in scenario_names() else None
     if session.turns[0].task != "IL":
         yield Failure("arc", f"turn 0 is {session.turns[0].task}, must be IL")
     if session.turns[0].implicitness is not None:
         yield Failure("implicitness", "turn 0 is the opening and has nothing to leave out")
     if not any(turn.source in {"patient", "mixed"} for turn in session.turns):
         yield Failure("interview", "no turn asks the patient")
-    for number, turn in enumerate(session.turns):
-        yield from _implicitness(session, number, turn, scenario)
-        wording = turn.query.en
-        for words in (wording.explicit, wording.implicit) if wording is not None else ():
-            for fault in faults(words, task=turn.task, first=number == 0) if words is not None else ():
-                yield Failure("query", f"turn {number}: {fault}: `{words}`")
-
-
-def _implicitness(session: Session, number: int, turn: Turn, scenario: Scenario | None) -> Iterator[Failure]:
-    where = f"turn {number}"
-    wording = turn.query.en
-    differs = wording is not None and wording.implicit is not None and wording.implicit != wording.explicit
-    if turn.implicitness is None:
-        if differs:
-            yield Failure("implicitness", f"{where}: two wordings but no type")
-        return
-    if not differs:
-        yield Failure("implicitness", f"{where}: {turn.implicitness}, but both wordings are the same")
-    if not turn.antecedents:
-        yield Failure("antecedents", f"{where}: {turn.implicitness} without an antecedent")
-    if turn.implicitness == "AE":
-        if turn.task == "IL" or number < 2:
-            yield Failure("implicitness", f"{where}: AE stands on DG, CR or WU of turn 2 or 3 only")
-        if len({antecedent.turn for antecedent in turn.antecedents}) < 2:
-            yield Failure("antecedents", f"{where}: AE needs two grounded earlier turns")
-    for antecedent in turn.antecedents:
-        if antecedent.turn < number and not _named(antecedent, session.turns[antecedent.turn].query, scenario):
-            message = f"{where}: `{antecedent.entity}` is not named in the query of turn {antecedent.turn}"
-            yield Failure("antecedents", message)
-
-
-def _named(antecedent: Antecedent, query: Query, scenario: Scenario | None) -> bool:
-    """Tell whether every wording of an earlier query names an antecedent."""
-    wordings = (query.en,) if query.en is not None else ()
-    return all(_names(words, antecedent.entity, scenario) for wording in wordings for words in _both(wording))
-
-
-def _both(wording: Wording) -> tuple[str, ...]:
-    return tuple(words for words in (wording.explicit, wording.implicit) if words is not None)
-
-
-def _names(words: str, entity: str, scenario: Scenario | None) -> bool:
-    if scenario is not None and entity in scenario.cues:
-        return cued(words, entity, scenario)
-    lexicon = knowledge.lexicon()
-    concept = lexicon.resolve(entity)
-    if concept is None:
-        return entity.casefold() in words.casefold()
-    return any(concept.id in mention.concepts for mention in lexicon.scan(words))
+    yield from (Failure(rule, message) for rule, message in word_faults(session))
+    if is_made(session):
+        yield from (Failure("conflict", one) for one in conflict_faults(session))
+        for number, turn in enumerate(session.turns):
+            yield from (Failure("items", f"turn {number}: {one}") for one in count_faults(turn))
 
 
 # -- gates -------------------------------------------------------------------------------------------------------------
@@ -171,6 +129,10 @@ def _gates(session: Session, number: int, played: GoldTurn, language: Language) 
     yield from _gate_plan(session, number, played)
     yield from _gate_observation(number, played)
     yield from _gate_answer(session, number, played, language)
+    if session.family == FAMILY:
+        earlier = session.turns[:number]
+        for one in leaks(played.turn, earlier, played.trace, language):
+            yield Failure("leak", f"turn {number} ({language}): {one}")
 
 
 def _gate_plan(session: Session, number: int, played: GoldTurn) -> Iterator[Failure]:
