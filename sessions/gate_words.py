@@ -184,12 +184,20 @@ def leaks(turn: Turn, earlier: tuple[Turn, ...], trace: TurnTrace, language: Lan
         for one, _, words in wordings(query)
         if one == language
     }
-    for words in sorted(said):
-        for spoken in dict.fromkeys((words, _stated(words))):
-            for item in items:
-                if _passes(item.check, spoken, language, trace):
-                    yield f"`{words}` gives `{item.id}` away"
-                    break
+    asked = dict.fromkeys(sorted(said))
+    if turn.task == "CR":  # a question may give its answer away too: "Should we stop it?"
+        own = (words for one, _, words in wordings(turn.query) if one == language)
+        asked |= dict.fromkeys(_stated(words) for words in own if not _offers(words, language))
+    for words in asked:
+        for item in items:
+            if _passes(item.check, words, language, trace):
+                yield f"`{words}` gives `{item.id}` away"
+                break
+
+
+def _offers(words: str, language: Language) -> bool:
+    """Tell whether a question offers a choice, which gives nothing away."""
+    return "还是" in words if language == "zh" else " or " in words.casefold()
 
 
 def _stated(words: str) -> str:

@@ -51,7 +51,7 @@ class Cues(_Frozen):
         if language == "zh":
             return any(cue in text for cue in self.zh)
         padded = _padded(text)
-        return any(f" {cue} " in padded for cue in self.en)
+        return any(f" {cue.replace('-', ' ')} " in padded for cue in self.en)
 
 
 class Kinds(_Frozen):
@@ -78,7 +78,7 @@ def _padded(text: str) -> str:
 
 
 def _words(text: str) -> Iterable[str]:
-    kept = "".join(char if char.isalnum() or char == "-" else " " for char in text.casefold().replace("'s", " "))
+    kept = "".join(char if char.isalnum() else " " for char in text.casefold().replace("'s", " "))
     return kept.split()
 
 
