@@ -30,7 +30,23 @@ class ActRule(_Frozen):
     """Nothing is changed."""
     target: Literal["drug", "lab"] = "drug"
     say: Names
-    """One sentence without full stop; {drug}, {lab}."""
+    """What to do, without full stop; {drug}, {lab}."""
+    why: Names | None = None
+    """It with its reason, {advice} being what to do; None: that the lab is {level}."""
+
+
+class RuleWords(_Frozen):
+    """What is known of one monitoring rule beyond its act."""
+
+    accept: tuple[tuple[Act, str], ...] = ()
+    """(act, target) that are right as well; {drug}."""
+    say: Names | None = None
+    """What to do, in place of the act's own words."""
+    daily_above: str | None = None
+    """It stands only where the drug's ordered daily amount is above this."""
+    contested: bool = False
+    """Good physicians differ, so nobody is asked."""
+    note: str = ""
 
 
 class AdherenceRule(_Frozen):
@@ -41,6 +57,10 @@ class AdherenceRule(_Frozen):
     rule_acts: tuple[str, ...]
     reasons: tuple[str, ...] | None = None
     """The patient's reasons it is for, as concepts; None for any."""
+    unexplained: bool = False
+    """Holds too where no reason is given."""
+    classes: tuple[str, ...] | None = None
+    """Classes of drugs it is for; None for any."""
     act: str
     finding: Names
     source: str | None = None
@@ -106,6 +126,8 @@ class Common(_Frozen):
     format_version: Literal[1]
     trends: Trends
     routes: Routes
+    unit_words: dict[str, str]
+    """Folded unit → how Chinese writes it, where it is a word."""
     dose_units: tuple[str, ...]
     """Folded units in which a dose is a single amount of drug; tablets and puffs say nothing of it."""
     frequencies: dict[str, Names]
@@ -121,6 +143,10 @@ class Common(_Frozen):
     never_pair: tuple[str, ...]
     """Labs that measure the drug or its direct effect: in range while not taken would contradict itself."""
     acts: dict[str, ActRule]
+    act_words: dict[Act, Names]
+    """Acts as items name them."""
+    rules: dict[str, RuleWords]
+    """Monitoring rule → what its act alone does not say."""
     severity: dict[str, int]
     """Act → rank: a decision stands only where no other lab of the drug asks for a graver one; others rank 0."""
     adherence_rules: tuple[AdherenceRule, ...]
@@ -129,8 +155,6 @@ class Common(_Frozen):
     outcomes: dict[Literal["given", "held", "refused"], OutcomeWords]
     reasons: dict[str, Names]
     """The patient's reason → the clause after "because" / 因为 where "of {its name}" would not do; {they}."""
-    reason_verbs: tuple[str, ...]
-    """First words of English reasons that are clauses ("thought it harmed") beside those in -s and -ed."""
     halve: tuple[str, ...]
     """Drugs whose dose may be halved with the tablets there are."""
     skip_pairs: tuple[str, ...]
