@@ -184,6 +184,14 @@ class ClinicalScoreCheck(Frozen):
     """None for the score's own unit."""
 
 
+class SusceptibilityCheck(Frozen):
+    """The answer says that what grew is susceptible (S), intermediate (I) or resistant (R) to that drug."""
+
+    kind: Literal["susceptibility"] = "susceptibility"
+    drug: str
+    reading: Literal["S", "I", "R"]
+
+
 class OrderCheck(Frozen):
     """The turn's single write is that tool and each field means the same; nothing in `forbid` is true of it."""
 
@@ -274,6 +282,7 @@ Check = Annotated[
     | ThresholdCheck
     | BecauseCheck
     | ClinicalScoreCheck
+    | SusceptibilityCheck
     | OrderCheck
     | OnlyWriteCheck
     | StateCheck

@@ -28,6 +28,7 @@ _MODULES = {
     "threshold": "threshold",
     "because": "because",
     "clinical_score": "clinical_score",
+    "susceptibility": "susceptibility",
     "order": "order",
     "only_write": "only_write",
     "state": "state",

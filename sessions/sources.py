@@ -1,0 +1,167 @@
+"""Shared knowledge of the sources beside labs and drugs (data/studies.json, cultures.json, notes.json)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients import DataError
+from wardround.patients.knowledge import Names
+
+Result = Literal["S", "I", "R"]
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StudyWords(_Frozen):
+    """A kind of study."""
+
+    name: Names
+    type: str | None = None
+    """`report_type` of DiagnosticReport.search that finds it."""
+    titles: tuple[str, ...] = ()
+
+
+class Studies(_Frozen):
+    """`data/studies.json`."""
+
+    format_version: Literal[1]
+    about: str
+    assumption: Literal[True]
+    studies: dict[str, StudyWords]
+    ordinary: tuple[str, ...]
+    """Concepts that say that nothing was found."""
+    silent: tuple[str, ...]
+    """Concepts that a report is never asked for: their name says more or less than its words."""
+    filler: tuple[str, ...]
+    """Beginnings, in lower case, of sentences that say nothing new."""
+
+
+class Cultures(_Frozen):
+    """`data/cultures.json`."""
+
+    format_version: Literal[1]
+    about: str
+    assumption: Literal[True]
+    cultures: dict[str, Names]
+    nothing: tuple[str, ...]
+    """Results, in lower case and without marks, that say that nothing grew."""
+    urinary: tuple[str, ...]
+    """Antibiotics that work in urine alone."""
+    oral_only: tuple[str, ...]
+    prefer: tuple[str, ...]
+    """What to change to, in this order."""
+    say: dict[Result, Names]
+
+
+class Course(_Frozen):
+    """`data/infection.json`: when an infection answers to treatment."""
+
+    format_version: Literal[1]
+    about: str
+    assumption: Literal[True]
+    antibiotics: tuple[str, ...]
+    """Given for an infection by vein or mouth; not those given against ulcers, worms or before operations."""
+    marker: str
+    """Lab that is followed."""
+    hours: int = Field(ge=24)
+    """Least time under the antibiotic."""
+    most_hours: int
+    """After so long the course may be over, and going on is no longer plainly right."""
+    percent: int
+    """Least change of the marker."""
+    fever: str
+    """From this temperature in degrees Celsius on."""
+    calm: str
+    """Below this temperature."""
+    acts: dict[Literal["answers", "worse"], CourseAct]
+
+
+class CourseAct(_Frozen):
+    """What is right, by course."""
+
+    rule: str
+    act: str
+    finding: Names
+    advice: Names
+    """{drug}."""
+
+
+class NoteSection(_Frozen):
+    """A section of a note that can be asked for."""
+
+    name: Names
+    titles: tuple[str, ...] = Field(min_length=1)
+    """Of the chart, in lower case."""
+    keyword: str
+    kinds: tuple[str, ...]
+    """Kinds of concepts that its words are asked for."""
+
+
+class Notes(_Frozen):
+    """`data/notes.json`."""
+
+    format_version: Literal[1]
+    about: str
+    assumption: Literal[True]
+    types: tuple[str, ...]
+    """Types of notes, in lower case, whose sections are asked for."""
+    sections: dict[str, NoteSection]
+
+
+def _load(name: str, model: type[_Model]) -> _Model:
+    text = files("wardround.sessions").joinpath("data", name).read_bytes()
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        faults = (f"{name}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise DataError("\n".join(faults)) from error
+
+
+@lru_cache(maxsize=1)
+def studies() -> Studies:
+    """Return the knowledge of studies.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    return _load("studies.json", Studies)
+
+
+@lru_cache(maxsize=1)
+def cultures() -> Cultures:
+    """Return the knowledge of cultures.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    return _load("cultures.json", Cultures)
+
+
+@lru_cache(maxsize=1)
+def infection() -> Course:
+    """Return what the course of an infection asks for.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    return _load("infection.json", Course)
+
+
+@lru_cache(maxsize=1)
+def notes() -> Notes:
+    """Return the sections of notes that can be asked for.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    return _load("notes.json", Notes)
+
+
+Course.model_rebuild()
