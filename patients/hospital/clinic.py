@@ -9,6 +9,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
+from .answering import call_back
 from .course import note_findings
 from .diagnosing import afresh, fall_ill
 from .episodes import Coming
@@ -57,6 +58,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     take_again(making, desk, end)
     making.showing = making.suspected = frozenset()
     plan_clinic(making, identity, end, illness, home)
+    call_back(making, identity, end)
     known = [one.id for one in making.ill(end) if one.id != illness.id]
     name = plain_name(illness.condition)
     reason = rules().follow_up_reason.format(illness=name) if coming.has else name

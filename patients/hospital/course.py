@@ -16,6 +16,7 @@ from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_drip, monitors
 from .naming import name_of
+from .operating import cover
 from .signs import Showing, measured
 from .situating import is_a
 from .specimens import of_procedures
@@ -172,7 +173,7 @@ def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant
     if course.dies and order.procedure in rules().hopeful:
         outcome = None
     done = Treated(making.new("p"), order.procedure, title[0].upper() + title[1:], at,
-                   _ends(course, order.procedure, at), course.place(at), illness.id, outcome)  # fmt: skip
+                   _ends(course, order.procedure, title, at), course.place(at), illness.id, outcome)  # fmt: skip
     making.treated.append(done)
     send_off(making, done, illness)
     barred = {*rules().bars.get(done.title, ()), *rules().bars.get(done.procedure, ())}
@@ -199,12 +200,13 @@ def _grow(course: Course, place: str) -> None:
             culture(making, order, course.illness(one), at + number * 2 * MINUTE, place)
 
 
-def _ends(course: Course, procedure: str, at: Instant) -> Instant | None:
+def _ends(course: Course, procedure: str, title: str, at: Instant) -> Instant | None:
     """Return when a procedure is over: what goes on for hours within its place, of the dying not before death."""
     stream = course.making.stream("procedure lasts", procedure, at)
     lasts = rules().lasting.get(procedure)
     if lasts is None:
-        return at + between(stream, 15, 90) * MINUTE
+        minutes = rules().operation_minutes
+        return at + between(stream, *minutes.get(title, minutes.get(procedure, (15, 90)))) * MINUTE
     until = course.icu_to if course.icu is not None and at >= course.icu_from else course.leaves
     if lasts[1] <= 4:
         return at + between(stream, lasts[0] * 60, lasts[1] * 60) * MINUTE
@@ -259,6 +261,7 @@ def settle(course: Course) -> None:
     if course.inpatient and course.ed is not None:
         _hold_at_diagnosis(course, begin)
     if course.inpatient:
+        cover(course, max(begin, course.admitted) + 15 * MINUTE)
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
     for one in course.acute:
         _known_when_treated(course, one)

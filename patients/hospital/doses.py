@@ -76,7 +76,8 @@ def _asked_for(making: Making, order: Prescription, begin: Instant, end: Instant
         return []
     stream = making.stream("prn", order.id)
     moments = _read(making, labs, begin, end) if labs else _while_it_eases(order, begin, end, stream)
-    free, times = begin, []
+    free = begin
+    times: list[Instant] = []
     for moment in moments:
         at = max(moment, begin) + between(stream, 8, 35) * MINUTE
         if free <= at < end and len(times) < _MOST_AS_NEEDED and (labs == {} or stream.below(100) < _GIVEN_PERCENT):

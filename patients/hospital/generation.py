@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from wardround.patients.knowledge.graph_models import LabEffect, Treatment
+from wardround.patients.knowledge.graph_models import LabEffect, Severity, Treatment
 
 from .documents import Frozen, Words, read_document
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
+    CallBack,
     CalledFor,
+    Cover,
+    Drinkers,
     Explained,
     FamilyRule,
     FromBody,
@@ -70,6 +73,17 @@ class Rules(Frozen):
     supportive: tuple[Treatment, ...]
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
+    call_back: tuple[CallBack, ...]
+    drinkers: Drinkers
+    cover: Cover
+    operation_minutes: dict[str, tuple[int, int]]
+    """Procedure, or its title, → the fewest and the most minutes that it takes."""
+    lead_in: dict[str, int]
+    """Anticoagulant → days for which a clot is treated with its higher dose, parenteral ones included."""
+    vein_hours: int
+    """For so long at least what goes into the vein first does so."""
+    after_illness: dict[str, dict[Severity, tuple[int, int]]]
+    """Condition → of 100 adults how many go on to rehabilitation, and how many to a nursing facility."""
     dying: tuple[LabEffect, ...]
     """What the last days of a fatal illness do."""
     dying_icu_percent: int

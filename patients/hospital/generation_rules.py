@@ -135,12 +135,62 @@ class HoldRule(Frozen):
     reason: Words
 
 
-class Replacement(Frozen):
-    """What is given when a lab is off."""
+class Bound(Frozen):
+    """A lab or vital sign that is off: below one bound, or from another on."""
 
     lab: str
     below: Decimal | None = None
     at_least: Decimal | None = None
+
+    def off(self, value: Decimal | None) -> bool:
+        """Tell whether a value is beyond the bounds."""
+        if value is None:
+            return False
+        return (self.below is not None and value < self.below) or (self.at_least is not None and value >= self.at_least)
+
+
+class Replacement(Bound):
+    """What is given, or drawn again, in hospital when a lab is off."""
+
+    line: Treatment | None = None
+    recheck: tuple[str, ...] = ()
+    """Labs or panels drawn again."""
+    recheck_hours: int = 6
+    unless: tuple[str, ...] = ()
+    """Conditions of the stay that have their own way of following it."""
+
+
+class CallBack(Bound):
+    """What somebody who is not in hospital is told to do about a value that is off."""
+
+    kind: Literal["appointment", "lab", "warning", "teaching"]
+    text: Words
+    """With `{n}`, the days until then."""
+    days: tuple[int, int]
+    from_age: int = 18
+
+
+class Drinkers(Frozen):
+    """How heavy drinkers are watched in hospital for withdrawal."""
+
+    drinks: int
+    """A week, from which on."""
+    labs: tuple[str, ...]
+    hours: tuple[int, ...]
+    """After each round."""
+    days: int
+    unless: tuple[str, ...]
+    """Conditions that have their own watch."""
+    trait: str
+    """What lines of treatment call somebody who drinks so much."""
+
+
+class Cover(Frozen):
+    """Antibiotic given once before an operation begins."""
+
+    procedures: tuple[str, ...]
+    minutes: int
+    """Before it begins."""
     line: Treatment
 
 

@@ -16,6 +16,7 @@ from .medicating import is_drip, is_once, is_slow
 from .prescribing import choose
 from .situating import is_a, situation
 from .stays import Course
+from .telling import tell
 
 _ANTIBIOTIC = ("antibiotic",)
 
@@ -122,7 +123,8 @@ def _taken_over(course: Course, order: Prescription, line: Treatment, at: Instan
             choice = choose([home.drug], around, stream)
             if choice is not None:
                 dose = replace(choice, name=home.name)
-                desk.write(dose, at, "inpatient", course.ward, home.indication, line=home.line, continues=home.id)
+                new = desk.write(dose, at, "inpatient", course.ward, home.indication, line=home.line, continues=home.id)
+                tell(making, at, course.place(at), "treatment_changed", (new.id,))
                 return True
     illness = course.illness(order.indication or "")
     for one in _others(course, line, order):
@@ -131,7 +133,8 @@ def _taken_over(course: Course, order: Prescription, line: Treatment, at: Instan
             continue
         choice = choose(drugs, around, stream, dose_for=one.dose_for)
         if choice is not None and choice.route == "oral":
-            desk.write(choice, at, "inpatient", course.ward, illness.id, line=one.id)
+            new = desk.write(choice, at, "inpatient", course.ward, illness.id, line=one.id)
+            tell(making, at, course.place(at), "treatment_changed", (new.id,))
             return True
     return False
 
@@ -193,13 +196,25 @@ def to_tablets(course: Course, at: Instant) -> None:
             continue
         if not is_a(order.drug, rules().by_mouth_first) or not better(course, order.indication, at):
             continue
+        enough = _since(making, order) + rules().vein_hours * HOUR
+        if at < enough:  # one is not dry in a day
+            course.leaves = max(course.leaves, at_clock(enough + DAY, 12, 20))
+            continue
         around = situation(making, at, "inpatient", [order.id])
         choice = choose([order.drug], around, making.stream("tablets", order.id), dose_for="oral")
         if choice is None or choice.route != "oral":
             continue
         desk.end(order, at, rules().reasons["to_tablets"].pair())
-        desk.write(choice, at, "inpatient", course.ward, order.indication, line=order.line, continues=order.id)
+        new = desk.write(choice, at, "inpatient", course.ward, order.indication, line=order.line, continues=order.id)
+        tell(making, at, course.place(at), "treatment_changed", (new.id,))
         course.leaves = max(course.leaves, at_clock(at + DAY, 12, 20))
+
+
+def _since(making: Making, order: Prescription) -> Instant:
+    """Return since when a drug goes into the vein, changes of its dose counted in."""
+    while order.continues is not None and making.orders[order.continues].route == order.route:
+        order = making.orders[order.continues]
+    return order.start
 
 
 def still_off(course: Course, illness: str, at: Instant) -> bool:

@@ -10,8 +10,9 @@ from wardround.patients.times import DAY, Instant
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import fitting
+from .leading_in import lead_in
 from .life import Illness, Prescription
-from .making import Making, between
+from .making import HOUR, Making, at_clock, between
 from .medicating import Desk, Kind, as_before
 from .prescribing import choose, problems
 from .situating import is_a, situation
@@ -23,6 +24,9 @@ def leave(course: Course) -> None:
     """End what the hospital gave, take home drugs up again, and send the patient home with what they need."""
     making, desk = course.making, course.desk
     course.leaves = at = desk.now(course.leaves)
+    fit = at_clock(at, 9, 50)
+    if course.inpatient and not course.dies and max(course.turns.values(), default=at) < fit < at - HOUR:
+        tell(making, fit, course.place(fit), "ready", (course.principal,))
     why = rules().reasons["died" if course.dies else "discharged" if course.inpatient else "left_ed"].pair()
     ending = [order for order in making.active(at) if order.kind == "inpatient" or course.dies]
     going_on = {order.drug: order for order in ending}
@@ -118,6 +122,8 @@ def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -
             if fit is None:
                 continue
             phase: Phase = "discharge" if "discharge" in line.phase else "home"
+            if lead_in(making, desk, illness, fit, at, course.ward, given):
+                continue
             order = desk.treat(illness, fit, phase, at, "discharge", course.ward, given=given)
             if order is not None and order.start == at and order.drug in going_on and order.continues is None:
                 making.orders[order.id] = replace(order, continues=going_on[order.drug].id)

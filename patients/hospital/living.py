@@ -11,6 +11,7 @@ from wardround.patients.times import DAY, Instant
 
 from .adhering import adhere, take_again
 from .anaemia import recognise
+from .answering import call_back
 from .background import background
 from .clinic import treat_at_home, visit
 from .course import arrive, settle
@@ -18,6 +19,7 @@ from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
 from .functioning import keeps_still, manage, speaker
 from .history import chronic_conditions
+from .leading_in import step_down
 from .leaving import leave
 from .life import Illness, Life
 from .making import HOUR, Making, between
@@ -69,8 +71,10 @@ def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> s
     begins = {one.id: _begins(making, one, until) for one in fresh}
     for illness in sorted(fresh, key=lambda one: (begins[one.id], int(one.id[1:]))):
         caught.add(illness.id)
+        step_down(making, desk, begins[illness.id])
         if illness.encounter is None:
             treat_at_home(desk, illness, begins[illness.id], None)
+    step_down(making, desk, until)
     return caught
 
 
@@ -113,6 +117,8 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if making.died is None:
         take_again(making, desk, course.leaves)
         plan_leaving(course)
+        if not course.inpatient:
+            call_back(making, course.ward, course.leaves)
     chart_doses(course)
     fell = "fall" in making.showing
     manage(making, course.ward, course.arrival, fell=fell)

@@ -12,6 +12,7 @@ from wardround.patients.times import DAY, Instant
 
 from .documents import Words
 from .generation import rules
+from .leading_in import leads, maintenance
 from .life import Illness, Pair, Plan, PlanItem, Prescription
 from .making import HOUR, Making, at_clock, between
 from .naming import drug_name, inside, name_of
@@ -30,6 +31,9 @@ def plan_stay(course: Course) -> None:
         for order in making.active(at)
         if order.kind == "inpatient" and order.indication in course.acute and not order.prn and order.line not in beside
     ]
+    drinkers = rules().drinkers
+    if making.person.drinks_per_week >= drinkers.drinks and making.suspected.isdisjoint(drinkers.unless):
+        items.append(_item(making, "goal", "drinker", course.ward, (illness.id,)))
     for order in running[:4]:
         items.append(
             _item(
@@ -54,6 +58,7 @@ def plan_leaving(course: Course) -> None:
     before = [making.orders[one] for one in course.home]
     after = [order for order in making.active(at) if order.kind != "inpatient"]
     items = list(drug_changes(making, before, after, course.ward))
+    items.extend(_lead_ins(making, after, course.ward, at))
     for illness in illnesses[:2]:
         profile = condition_profiles()[illness.condition]
         stream = making.stream("advice", course.ward, illness.id)
@@ -64,6 +69,18 @@ def plan_leaving(course: Course) -> None:
         items.append(_item(making, kind, kind, course.ward, ()))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
     _come_back(making, course.ward, at, illnesses, after)
+
+
+def _lead_ins(making: Making, after: Sequence[Prescription], key: str, at: Instant) -> Iterable[PlanItem]:
+    """Tell of each drug whose first days' dose goes home how it goes on."""
+    for order in after:
+        choice = maintenance(making, order, at) if leads(order) and order.start == at else None
+        if choice is not None:
+            n = str(leads(order))
+            yield _item(
+                making, "drug_change", "lead_in", key + order.id, (order.id,), drug=drug_name(order.drug), n=(n, n),
+                dose=dose_words(choice.dose), frequency=frequency_words(choice.frequency),
+            )  # fmt: skip
 
 
 def plan_clinic(making: Making, encounter: str, at: Instant, illness: Illness, before: Sequence[Prescription]) -> None:

@@ -8,6 +8,7 @@ from wardround.patients.knowledge.bedside import drug_profiles, finding_profiles
 from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
+from .answering import answer
 from .course import draw_labs, enter_icu, perform, support, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
@@ -16,6 +17,7 @@ from .life import Culture
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
 from .naming import name_of
+from .operating import cover
 from .physiology import labs_of
 from .prescribing import choose
 from .situating import is_a, situation
@@ -38,6 +40,7 @@ def days(course: Course) -> None:
     making = course.making
     course.next_vitals = course.admitted + 3 * HOUR
     _closely(course)
+    answer(course, course.admitted + 40 * MINUTE, "inpatient")
     watch(course, course.admitted + 40 * MINUTE)
     _transfuse(course, course.admitted + 50 * MINUTE)
     morning = at_clock(course.admitted + DAY, 5, 30)
@@ -65,6 +68,7 @@ def _until(course: Course, end: Instant) -> None:
     if course.icu is not None and not course.in_icu and course.icu_from < end:
         _vitals(course, course.icu_from)
         enter_icu(course)
+    cover(course, end)
     _vitals(course, end)
 
 
@@ -123,7 +127,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     _stop_what_is_done(course, at)
     if phase == "inpatient":
         to_tablets(course, at)
-    _replace_what_lacks(course, at, phase)
+    answer(course, at, phase)
     watch(course, at)
     _transfuse(course, at)
     if number == 1:
@@ -163,19 +167,6 @@ def _cured(course: Course, illness: str, at: Instant) -> set[str]:
     """Return signs that a procedure of the stay has put right."""
     done = [one for one in course.making.treated if one.illness == illness and one.at < at]
     return {sign for one in done for sign in rules().cures.get(one.procedure, ())}
-
-
-def _replace_what_lacks(course: Course, at: Instant, phase: Phase) -> None:
-    making = course.making
-    for rule in rules().replacements:
-        value = making.known(rule.lab, at, 2 * DAY)
-        if value is None:
-            continue
-        low = rule.below is not None and value < rule.below
-        high = rule.at_least is not None and value >= rule.at_least
-        if low or high:
-            illness = course.illness(course.principal)
-            course.desk.treat(illness, rule.line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
 
 
 def _transfuse(course: Course, at: Instant) -> None:

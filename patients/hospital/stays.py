@@ -54,6 +54,8 @@ class Course:
     """Whether the patient has been taken to intensive care."""
     next_vitals: Instant = 0
     """When vital signs are taken next."""
+    covered: set[str] = field(default_factory=set)
+    """Operations before which an antibiotic was thought of."""
     reported: set[str] = field(default_factory=set)
     """Cultures whose susceptibilities were acted on."""
     first_result: int = 0
@@ -311,6 +313,9 @@ def _disposition(course: Course) -> str:
         return words["home"]
     function = making.functions[-1]
     stream = making.stream("disposition", course.ward)
+    afterwards = _after_illness(course)
+    if afterwards is not None:
+        return afterwards
     days = (course.leaves - course.admitted) // DAY
     frail = function.walking not in ("independent", "cane")
     dependent = function.self_care == "dependent"
@@ -320,3 +325,19 @@ def _disposition(course: Course) -> str:
     if dependent or (frail and lot < 70) or (function.self_care == "some_help" and days >= 3 and lot < 60):
         return words["home_services"]
     return words["home"]
+
+
+def _after_illness(course: Course) -> str | None:
+    """Return where an illness that takes away walking or speech sends an adult; None: home, as they managed before."""
+    making = course.making
+    illness = course.illness(course.principal)
+    shares = rules().after_illness.get(illness.condition, {}).get(illness.severity)
+    if shares is None or making.age(course.leaves) < 18:
+        return None
+    lot = making.stream("after illness", course.ward).below(100)
+    old = making.age(course.leaves) >= 60
+    if lot < shares[0] + (0 if old else shares[1]):
+        return rules().dispositions["rehabilitation"]
+    if lot < sum(shares):
+        return rules().dispositions["facility"]
+    return rules().dispositions["home_services"] if illness.severity != "mild" else None

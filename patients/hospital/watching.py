@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wardround.patients.times import DAY, Instant
 
 from .course import draw_labs
@@ -26,7 +28,17 @@ def watch(course: Course, at: Instant) -> None:
         if not running:
             continue
         end = min(at + DAY, course.leaves - HOUR, max(one.stop or at + DAY for one in running))
-        for hour in rule.hours:
-            then = at + hour * HOUR + between(making.stream("watched", course.ward, number, at, hour), 0, 25) * MINUTE
-            if then < end:
-                draw_labs(course, list(rule.labs), then)
+        _measure(course, at, end, rule.hours, rule.labs, number)
+    drinkers = rules().drinkers
+    sober = making.person.drinks_per_week < drinkers.drinks or not making.suspected.isdisjoint(drinkers.unless)
+    if not sober and at < course.admitted + drinkers.days * DAY:
+        _measure(course, at, min(at + DAY, course.leaves - HOUR), drinkers.hours, drinkers.labs, -1)
+
+
+def _measure(course: Course, at: Instant, end: Instant, hours: Sequence[int], labs: Sequence[str], number: int) -> None:
+    """Draw labs so many hours after an instant, up to another."""
+    for hour in hours:
+        then = at + hour * HOUR
+        then += between(course.making.stream("watched", course.ward, number, at, hour), 0, 25) * MINUTE
+        if then < end:
+            draw_labs(course, list(labs), then)

@@ -11,10 +11,11 @@ from wardround.patients.times import Instant
 from .life import CourseEvent, Illness, Prescription, Result
 from .phrasing import Teller, capital, lowered, opened, table, unique
 from .record import Sentence
+from .reports import report_of
 from .writing_assessment import expected, measured_better
 from .writing_breathing import breathing_news
 from .writing_plan import consulted_service, done_words, stop_reason
-from .writing_results import VITALS
+from .writing_results import VITALS, study_name
 from .writing_story import background, long_known, presentation
 from .writing_view import Known, clock, flag, number
 from .writing_words import Scribe, service_name
@@ -23,6 +24,8 @@ _MOST_ORDERS = 5
 _MOST_TRENDS = 3
 _TELLING = 20
 """Percent by which a value must move to be told, unless it came into its range."""
+_TELLS = ("pathognomonic", "highly_suggestive")
+"""Edges of a finding that makes the diagnosis."""
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
           "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready")  # fmt: skip
 
@@ -80,11 +83,32 @@ def hospital_course(scribe: Scribe) -> list[Sentence]:
     if known.principal is not None:
         name = scribe.condition(known.principal)
         said.append(teller.say("course.dx", (known.principal.id,), principal=name, Principal=capital(name)))
+        said += _decisive(scribe, teller, known.principal)
     said += _events(scribe, teller, known.events)
     said += _laboratory_course(scribe, teller)
     said += _continued(scribe, teller)
     said += _ending(scribe, teller)
     return said
+
+
+def _decisive(scribe: Scribe, teller: Teller, principal: Illness) -> list[Sentence]:
+    """Return the study that showed what the patient has, with what it showed; none where no study did."""
+    known = scribe.known
+    for study in known.studies:
+        for one in study.shown:
+            sign = known.outline.signs.get(one)
+            owned = sign is not None and any(i == principal.id and edge in _TELLS for i, edge in sign.owners)
+            if not owned:
+                continue
+            words = [each for each in report_of(known.outline, study).impression if one in each.facts]
+            if words:
+                name, text = study_name(study), words[0].text.rstrip(".").replace(", as above", "")
+                date = scribe.date(study.at)
+                facts = (principal.id, *words[0].facts)
+                return [
+                    teller.say("course.study", facts, study=name, Study=capital(name), date=date, text=lowered(text))
+                ]
+    return []
 
 
 def _opened(scribe: Scribe, teller: Teller) -> Sentence:
@@ -135,11 +159,13 @@ def _treated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | N
     orders = _orders_of(scribe, event)
     if event.kind == "antibiotic_narrowed":
         orders = [one for one in orders if one.start >= event.at - 1]
-    orders = [one for one in orders if scribe.known.given(one)][:_MOST_ORDERS]
+    again = {one.continues for one in orders}  # of two doses of a drug the one that went on
+    orders = [one for one in orders if scribe.known.given(one) and one.id not in again][:_MOST_ORDERS]
     if not orders:
         return None
     words = scribe.orders(orders)
-    facts = unique((event.id, *event.facts, *(one.id for one in orders)))
+    others = [one for one in event.facts if one not in scribe.known.outline.prescriptions]
+    facts = unique((event.id, *others, *(one.id for one in orders)))
     return teller.say(f"course.{event.kind}", facts, orders=words, Orders=capital(words), date=scribe.date(event.at))
 
 

@@ -207,7 +207,8 @@ def _supportive(one: Prescription) -> bool:
     lines = rules()
     if one.line == "stress_ulcer" and one.kind == "inpatient":
         return True
-    return one.line in {each.id for each in lines.supportive} | {each.line.id for each in lines.replacements}
+    given = {each.line.id for each in lines.replacements if each.line is not None}
+    return one.line in {each.id for each in lines.supportive} | given | {lines.cover.line.id}
 
 
 def _support(scribe: Scribe, teller: Teller) -> list[Sentence]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
+from hospital_coherence import situation_at
+
+from wardround.patients import Stream
 from wardround.patients.hospital.life import Life, Stay
 from wardround.patients.hospital.making import HOUR
+from wardround.patients.hospital.prescribing import choose
 from wardround.patients.knowledge import lexicon
 from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.graph_models import Treatment
 from wardround.patients.times import DAY, NEVER
 
 
@@ -38,8 +44,19 @@ def _treated(life: Life) -> Iterator[str]:
         since = stay.start - DAY
         had = {one.drug for one in life.prescriptions if one.start < stay.end and (one.stop or NEVER) > since}
         operated = any(one.illness == illness.id for one in life.treated)
-        if len(able) > 1 and not able & had and not operated:
+        if len(able) > 1 and not able & had and not operated and _safe(life, stay, lines):
             yield f"{stay.id}: {illness.condition} ({illness.severity}) without any of {sorted(able)}"
+
+
+def _safe(life: Life, stay: Stay, lines: Sequence[Treatment]) -> bool:
+    """Whether some drug of the lines could be given in the first hours, by what was known of the patient then."""
+    at = stay.start + 2 * HOUR
+    any_order = replace(life.prescriptions[0], id="", drug="", kind="inpatient", start=at)
+    patient = situation_at(life, any_order, at)
+    return any(
+        choose(line.any_of, patient, Stream("check"), dose_for=line.dose_for, prn=line.prn) is not None
+        for line in lines
+    )
 
 
 _WIDER = (

@@ -171,7 +171,7 @@ def _running(life: Life, at: Instant) -> list[Prescription]:
     return [one for one in life.prescriptions if one.start <= at and (one.stop is None or one.stop > at)]
 
 
-def _situation(life: Life, order: Prescription, at: Instant) -> Situation:
+def situation_at(life: Life, order: Prescription, at: Instant) -> Situation:
     """Return the patient at the start of an order, from the facts alone."""
     labs: dict[str, Decimal] = {}
     last: dict[str, Instant] = {}
@@ -207,7 +207,7 @@ def _situation(life: Life, order: Prescription, at: Instant) -> Situation:
 def _orders(life: Life) -> Iterator[str]:
     for order in life.prescriptions:
         for problem in problems(
-            order.drug, order.dose, order.route, order.frequency, _situation(life, order, order.start)
+            order.drug, order.dose, order.route, order.frequency, situation_at(life, order, order.start)
         ):
             words = f"{order.drug} {order.dose} {order.route} {order.frequency} ({order.kind})"
             yield f"{order.id}: {words}: {problem.kind}: {problem.why.en}"

@@ -1,0 +1,69 @@
+"""What is done because a value is off: what lacks is given, what worries drawn again, who is at home called back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wardround.patients.knowledge.graph_models import Phase
+from wardround.patients.times import DAY, Instant
+
+from .course import draw_labs
+from .generation import rules
+from .generation_rules import CallBack
+from .life import Plan, PlanItem, Result
+from .making import HOUR, MINUTE, Making, at_clock, between
+from .stays import Course
+from .workup import numbers
+
+
+def answer(course: Course, at: Instant, phase: Phase) -> None:
+    """Give what lacks and draw again what was too far off, by the values known at a round.
+
+    Args:
+        course: The stay.
+        at: The round, or the admission.
+        phase: Where the patient is.
+    """
+    making = course.making
+    illness = course.illness(course.principal)
+    for number, rule in enumerate(rules().replacements):
+        if not rule.off(making.known(rule.lab, at, 2 * DAY)) or not making.suspected.isdisjoint(rule.unless):
+            continue
+        if rule.line is not None:
+            course.desk.treat(illness, rule.line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
+        late = between(making.stream("again", course.ward, number, at), 0, 40)
+        again = at + rule.recheck_hours * HOUR + late * MINUTE
+        if rule.recheck and again < course.leaves - 2 * HOUR:
+            draw_labs(course, list(rule.recheck), again)
+
+
+def call_back(making: Making, encounter: str, at: Instant) -> None:
+    """Plan what follows from the values of a visit that are off, as they become known.
+
+    Args:
+        making: The life.
+        encounter: The visit to the clinic or the emergency department.
+        at: Its end.
+    """
+    told: set[str] = set()
+    for result, rule in _off(making, encounter, at):
+        if rule.lab in told or making.age(at) < rule.from_age:
+            continue
+        told.add(rule.lab)
+        when = max(at, result.known_at + 20 * MINUTE)
+        n = between(making.stream("call back", encounter, rule.lab), *rule.days)
+        text = rule.text.pair(n=(str(n), str(n)))
+        item = PlanItem(rule.kind, text, (result.id,), at_clock(when + n * DAY, 9))
+        making.plans.append(Plan(making.new("pl"), "followup", when, encounter, (item,)))
+
+
+def _off(making: Making, encounter: str, at: Instant) -> Iterator[tuple[Result, CallBack]]:
+    """Yield the last result of each lab of a visit that a rule finds off."""
+    last: dict[str, tuple[Result, CallBack | None]] = {}
+    for result in making.results:
+        if result.encounter == encounter:
+            for lab, value in numbers(result.lab, result.text):
+                last[lab] = result, next((one for one in rules().call_back if one.lab == lab and one.off(value)), None)
+    for result, rule in last.values():
+        if rule is not None:
+            yield result, rule
