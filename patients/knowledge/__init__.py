@@ -30,6 +30,9 @@ from .bedside_models import (
 )
 from .clinical_scores import compute, score_of, scores, sum_points
 from .conversion import convert, unit
+from .decision_audit import decision_audit
+from .decision_models import DecisionBand, DecisionTable, ScoreInputSource, ScoreUse, Step, StepOrder
+from .decision_tables import decisions, score_uses
 from .drug_amounts import DoseAmount, dose_amount, frequencies, times_a_day
 from .drug_audit import drug_audit
 from .graph_audit import graph_audit
@@ -67,6 +70,8 @@ __all__ = [
     "Contraindication",
     "Coupling",
     "CultureOrder",
+    "DecisionBand",
+    "DecisionTable",
     "DoseAmount",
     "DoseRule",
     "Drug",
@@ -95,8 +100,12 @@ __all__ = [
     "Range",
     "Relation",
     "Score",
+    "ScoreInputSource",
     "ScoreResult",
+    "ScoreUse",
     "StandIn",
+    "Step",
+    "StepOrder",
     "StudyOrder",
     "StudyProfile",
     "Treatment",
@@ -108,6 +117,8 @@ __all__ = [
     "conditions",
     "convert",
     "couplings",
+    "decision_audit",
+    "decisions",
     "dose_amount",
     "drug_audit",
     "drug_classes",
@@ -126,6 +137,7 @@ __all__ = [
     "panels",
     "relations",
     "score_of",
+    "score_uses",
     "scores",
     "study_profiles",
     "sum_points",

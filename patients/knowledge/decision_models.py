@@ -139,6 +139,8 @@ class DecisionTable(_Frozen):
     unless_values: tuple[Limit, ...] = ()
     fresh_hours: int = Field(default=48, ge=1)
     """How old the value may be."""
+    most_values: int | None = Field(default=None, ge=1)
+    """At most so many values of this stay: a marker already followed down is not to be followed again."""
     scenarios: tuple[str, ...] = ()
     """Scenarios it fits; empty for all."""
     source: str | None = None
@@ -192,8 +194,6 @@ class ScoreUse(_Frozen):
     id: str
     """Score id."""
     inputs: dict[str, ScoreInputSource]
-    components: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Component id → inputs shown for it; only where the names differ."""
     needs: tuple[str, ...] = ()
     needs_drugs: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
@@ -201,8 +201,6 @@ class ScoreUse(_Frozen):
     least: int = Field(default=2, ge=1)
     """Inputs that must be charted for the score to be asked for."""
     fresh_hours: int = Field(default=48, ge=1)
-    fixed: dict[str, str] = Field(default_factory=dict)
-    """Choice inputs with a fixed value."""
     meanings: tuple[Meaning, ...] = Field(min_length=2)
     missing_words: dict[str, Names] = Field(default_factory=dict)
     """Component or input id → what an answer calls it when it was not charted."""
