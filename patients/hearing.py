@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .chart import Snapshot
-from .interview import Interview
+from .interview import Fact, Interview
+from .interviewing import SIMULATED
 from .store import ChartStore
 from .times import Instant
 
@@ -31,8 +32,26 @@ def interview_at(store: ChartStore, snapshot: Snapshot, encounter: str, instant:
         return None
     then = found.at(instant)
     if then is None and found.since is None and _is_over(snapshot, encounter):
-        return found
-    return then
+        then = found
+    return then if then is None else _as_charted(then, snapshot)
+
+
+def _as_charted(interview: Interview, snapshot: Snapshot) -> Interview:
+    """Return an interview whose facts name no source that the record does not hold then (lost, or filed late)."""
+    facts = tuple(
+        one if one.source == SIMULATED or snapshot.read(*_key(one.source)) is not None else _uncharted(one)
+        for one in interview.facts
+    )
+    return interview if facts == interview.facts else interview.model_copy(update={"facts": facts})
+
+
+def _key(source: str) -> tuple[str, str]:
+    kind, _, name = source.partition("/")
+    return kind, name
+
+
+def _uncharted(fact: Fact) -> Fact:
+    return fact.model_copy(update={"source": SIMULATED})
 
 
 def _is_over(snapshot: Snapshot, encounter: str) -> bool:

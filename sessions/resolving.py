@@ -46,6 +46,7 @@ def unresolved(session: Session, snapshot: Snapshot) -> list[str]:
             if name not in facts
         )
     values = _values(snapshot)
+    values.setdefault(_key("pain score"), set()).update(_rated(session))
     for number, turn in enumerate(session.turns):
         for item in turn.rubric:
             where = f"turn {number}, item `{item.id}`"
@@ -91,6 +92,14 @@ def _values(snapshot: Snapshot) -> dict[str, set[Decimal]]:
                 if drug is not None and number is not None:
                     values.setdefault(drug + _DOSE, set()).add(Decimal(str(number)))
     return values
+
+
+def _rated(session: Session) -> Iterator[Decimal]:
+    """Yield the pain scores that the patient gives, charted or not."""
+    for fact in session.interview.facts:
+        score = fact.attributes.get("score", "") if fact.kind == "pain" else ""
+        if score.isdecimal():
+            yield Decimal(score)
 
 
 def _check_faults(check: Check, snapshot: Snapshot, facts: set[str], values: dict[str, set[Decimal]]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +17,10 @@ from .amounts import same_amount
 from .context import CheckContext
 from .dates import day_of, same_day
 from .matching import ids_for, is_a, unread, verdict, words_of
+
+_PAIN = "patient.get_pain_assessment"
+_NOUGHT = ("zero", "零分")
+_SCORE = re.compile(r"(?<![\d.])(?:10|\d)(?![\d.])|\bzero\b|零分", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +95,30 @@ def evidence_facts(evidence: Evidence) -> list[Fact]:
         Fact((m.concept,) if m.concept else (), m.concept, m.text, m.unit or "", day_of(m.instant), m.key)
         for m in evidence.measurements
     ]
+    facts.extend(_pressures(evidence))
     facts.extend(Fact((d.concept,), d.concept, d.text, d.unit, day_of(d.instant), d.keys[0]) for d in evidence.derived)
     for reply in evidence.replies:
         facts.extend(_heard(reply.text))
+        if reply.tool == _PAIN:
+            facts.extend(_rated(reply.text))
     return facts
+
+
+def _pressures(evidence: Evidence) -> Iterator[Fact]:
+    """Yield the blood pressures that were charted as two numbers of one instant, as people say them: "132/84"."""
+    lower = {(m.instant, m.unit): m for m in evidence.measurements if m.concept == "diastolic_bp"}
+    for upper in evidence.measurements:
+        other = lower.get((upper.instant, upper.unit))
+        if upper.concept == "systolic_bp" and other is not None and upper.instant is not None:
+            both = f"{upper.text}/{other.text}"
+            yield Fact(("blood_pressure",), "blood pressure", both, upper.unit or "", day_of(upper.instant), upper.key)
+
+
+@lru_cache(maxsize=1024)
+def _rated(text: str) -> tuple[Fact, ...]:
+    """Return the scores in an answer to how bad the pain is: "call it a 4", 打个4分."""
+    scores = dict.fromkeys(one.lower() for one in _SCORE.findall(text))
+    return tuple(Fact(("pain_score",), "pain score", "0" if one in _NOUGHT else one, "/10", None) for one in scores)
 
 
 @lru_cache(maxsize=1024)

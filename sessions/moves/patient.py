@@ -1,0 +1,274 @@
+"""Turns that ask the patient: symptoms, pain, function and life at home, alone or beside the record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from wardround.patients import Stream, knowledge
+from wardround.rubrics import Text
+from wardround.sessions.record import Order, Reading
+from wardround.sessions.session import GoldCall
+
+from .drugs import askable, order_call, order_items, order_line, was_asked
+from .move import Case, Entity, Focus, Move, MoveKind
+from .parts import (
+    ask_call,
+    bullets,
+    drug_entity,
+    entity,
+    grounded_item,
+    lab_call,
+    lab_entity,
+    only_item,
+    read_item,
+    status_item,
+    value_item,
+    value_line,
+)
+from .patient_parts import (
+    PRONOUNS,
+    Pain,
+    Told,
+    daily_life,
+    life_line,
+    pain,
+    pain_items,
+    pain_line,
+    patient_words,
+    symptoms,
+    told_items,
+)
+
+SYMPTOM_TOOL: Final = "patient.get_symptom_history"
+FUNCTION_TOOL: Final = "patient.get_functional_status"
+SOCIAL_TOOL: Final = "patient.get_social_history"
+PAIN_TOOL: Final = "patient.get_pain_assessment"
+
+
+def symptom_entity(case: Case, told: Told) -> Entity:
+    """Return a symptom to name."""
+    return entity(case, "symptom", told.concept, told.names)
+
+
+def symptom_call(case: Case, told: Told) -> GoldCall:
+    """Return the question about one symptom."""
+    return ask_call(case, SYMPTOM_TOOL, query=told.names.en)
+
+
+def known_sex(case: Case) -> bool:
+    """Tell whether the record says by which pronoun the patient goes."""
+    return case.view.sex in PRONOUNS
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def symptom_move(case: Case, told: Told) -> Move:
+    """Return the turn that asks the patient about one symptom (IL); it may open a session."""
+    return Move(
+        kind="symptom",
+        task="IL",
+        source="patient",
+        topic=f"symptom:{told.concept}",
+        calls=(symptom_call(case, told),),
+        answer=Text(en=f"{told.clause.en}.", zh=f"{told.clause.zh}。"),
+        rubric=(*told_items(told), grounded_item()),
+        slots={"symptom": symptom_entity(case, told)},
+        keys=told.keys,
+        fact=told.fact,
+        turned=told.uncharted,
+        opening=True,
+    )
+
+
+def pain_move(case: Case, told: Pain) -> Move:
+    """Return the turn that asks how much it hurts now (IL); it may open a session."""
+    line = pain_line(told)
+    return Move(
+        kind="pain",
+        task="IL",
+        source="patient",
+        topic="pain",
+        calls=(ask_call(case, PAIN_TOOL),),
+        answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
+        rubric=(*pain_items(told), grounded_item()),
+        keys=frozenset({f"fact/{told.fact.id}"}),
+        fact=told.fact,
+        turned=told.fact.source == "simulated",
+        opening=True,
+    )
+
+
+def life_move(case: Case, kind: str, told: Sequence[Told]) -> Move:
+    """Return the turn that asks how the patient manages (`function`) or lives (`social`) (IL); it may open."""
+    line = life_line(case, told)
+    items = [one for part in told for one in told_items(part)]
+    if len(told) < 3:
+        items.append(grounded_item())
+    return Move(
+        kind=kind,
+        task="IL",
+        source="patient",
+        topic=kind,
+        calls=(ask_call(case, FUNCTION_TOOL if kind == "function" else SOCIAL_TOOL),),
+        answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
+        rubric=tuple(items),
+        keys=frozenset().union(*(part.keys for part in told)),
+        fact=_main(told).fact,
+        turned=_news(told),
+        opening=True,
+    )
+
+
+def home_move(case: Case, function: Sequence[Told], living: Told) -> Move:
+    """Return the turn that asks how the patient manages and with whom they live (DG)."""
+    told = (*function, living)
+    manages = [one for one in function if one.about != "falls"]
+    lines = [life_line(case, part) for part in (manages, [one for one in function if one.about == "falls"], [living])]
+    return Move(
+        kind="home",
+        task="DG",
+        source="patient",
+        topic="home",
+        calls=(ask_call(case, FUNCTION_TOOL), ask_call(case, SOCIAL_TOOL)),
+        answer=bullets(lines),
+        rubric=(*(one for part in told for one in told_items(part)), grounded_item()),
+        keys=frozenset().union(*(part.keys for part in told)),
+        fact=_main(told).fact,
+        turned=_news(told),
+    )
+
+
+def lab_symptom_move(case: Case, reading: Reading, told: Told) -> Move:
+    """Return the turn that sets a lab's latest value beside a symptom that the patient tells (DG)."""
+    return Move(
+        kind="lab_symptom",
+        task="DG",
+        source="mixed",
+        topic=f"symptom:{told.concept}+{reading.lab}",
+        calls=(lab_call(case, reading), symptom_call(case, told)),
+        answer=bullets((value_line(reading), told.clause)),
+        rubric=(
+            read_item(reading),
+            value_item(reading),
+            status_item(reading),
+            *told_items(told),
+            only_item(reading),
+        ),
+        slots={"lab": lab_entity(case, reading), "symptom": symptom_entity(case, told)},
+        keys=frozenset({*reading.keys, *told.keys}),
+        labs=(reading.lab,),
+        fact=told.fact,
+        turned=told.uncharted,
+    )
+
+
+def pain_dose_move(case: Case, order: Order, told: Pain) -> Move:
+    """Return the turn that sets how much it hurts beside the analgesic ordered (DG)."""
+    return Move(
+        kind="pain_dose",
+        task="DG",
+        source="mixed",
+        topic=f"{order.drug}:dose+pain",
+        calls=(order_call(case, order), ask_call(case, PAIN_TOOL)),
+        answer=bullets((order_line(order), pain_line(told))),
+        rubric=(*order_items(order), *pain_items(told), grounded_item()),
+        slots={"drug": drug_entity(case, order)},
+        keys=frozenset({order.key, f"fact/{told.fact.id}"}),
+        fact=told.fact,
+        turned=told.fact.source == "simulated",
+    )
+
+
+def _main(told: Sequence[Told]) -> Told:
+    """Return what matters most of what is told: what is less than managing alone."""
+    return next((one for one in told if one.less), told[0])
+
+
+def _news(told: Sequence[Told]) -> bool:
+    """Tell whether the patient says something that a record without a functional status would not let expect."""
+    return any(one.less and (one.uncharted or one.fact.kind == "function") for one in told)
+
+
+def function_told(case: Case) -> list[Told]:
+    """Return what the patient says of walking, daily activities and falls, as far as it is clear."""
+    found = daily_life(case)
+    return [found[about] for about in patient_words().function if about in found]
+
+
+# -- offers ------------------------------------------------------------------------------------------------------------
+
+
+def near_symptoms(case: Case, focus: Focus, stream: Stream) -> list[Told]:
+    """Return the symptoms to ask about: that of the focus, what the record does not know, what is there, the rest."""
+    own = focus.decision.fact.concept if focus.decision.fact is not None else ""
+    mixed = stream.shuffled([one for _, one in sorted(symptoms(case).items())])
+    asked = {one.partition(":")[2].partition("+")[0] for one in focus.busy if one.startswith("symptom:")}
+    fitting = [one for one in mixed if one.concept not in asked]
+    return sorted(fitting, key=lambda one: (one.fact.concept != own, not one.uncharted, one.polarity == "absent"))
+
+
+def _symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    yield from (symptom_move(case, one) for one in near_symptoms(case, focus, stream))
+
+
+def _pain(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    told = pain(case)
+    if told is not None and "pain" not in focus.busy:
+        yield pain_move(case, told)
+
+
+def _function(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    told = function_told(case)
+    if len(told) >= 2 and known_sex(case) and not {"function", "home"} & focus.busy:
+        yield life_move(case, "function", told)
+
+
+def _social(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    found = daily_life(case)
+    told = [found[about] for about in patient_words().social if about in found]
+    if len(told) >= 2 and known_sex(case) and not {"social", "home"} & focus.busy:
+        yield life_move(case, "social", told)
+
+
+def _home(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    function, living = function_told(case), daily_life(case).get("living")
+    if len(function) == 3 and living is not None and known_sex(case) and not {"function", "social"} & focus.busy:
+        yield home_move(case, function, living)
+
+
+def _lab_symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    own = focus.decision.reading.lab if focus.decision.reading is not None else ""
+    free = [one for lab, one in sorted(case.view.latest.items()) if lab not in focus.busy and one.level is not None]
+    mixed = stream.shuffled(free)
+    labs = sorted(mixed, key=lambda one: (one.lab != own, one.level == "normal"))
+    for told in near_symptoms(case, focus, stream):
+        yield from (lab_symptom_move(case, reading, told) for reading in labs[:3])
+
+
+def _pain_dose(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    told = pain(case)
+    if told is None or "pain" in focus.busy:
+        return
+    for order in stream.shuffled([case.view.orders[drug] for drug in sorted(case.view.orders)]):
+        if relieves_pain(order) and askable(order) and not was_asked(focus, order.drug, "dose"):
+            yield pain_dose_move(case, order, told)
+
+
+def relieves_pain(order: Order) -> bool:
+    """Tell whether a drug is given for pain."""
+    words, is_a = patient_words(), knowledge.lexicon().is_a
+    others = any(is_a(order.drug, one) for one in words.other_use)
+    return not others and any(is_a(order.drug, one) for one in words.analgesics)
+
+
+KINDS: Final = (
+    MoveKind("symptom", "IL", "patient", _symptom),
+    MoveKind("pain", "IL", "patient", _pain),
+    MoveKind("function", "IL", "patient", _function),
+    MoveKind("social", "IL", "patient", _social),
+    MoveKind("home", "DG", "patient", _home),
+    MoveKind("lab_symptom", "DG", "mixed", _lab_symptom),
+    MoveKind("pain_dose", "DG", "mixed", _pain_dose),
+)
