@@ -236,6 +236,30 @@ class BaseRate(Policy):
     name: ClassVar[str] = "base_rate"
 
 
+class AlwaysContinue(Policy):
+    """Looks up what is named, reads it as the chart flags it, and advises to continue whatever it is."""
+
+    name: ClassVar[str] = "always_continue"
+
+    def say(self, view: EpisodeView) -> str:
+        """Return what was measured, its reading, and the advice that never changes."""
+        words = phrases()["stated"][view.language]
+        stated = [
+            words["value"].format(
+                topic=self.topic(), value=f"{row[3]} {row[4] or ''}".strip(), reading=words[row[6] or ""]
+            )
+            for row in self.rows(view)
+            if len(row) == 8 and (row[6] or "") in words
+        ]
+        return "".join([*stated[-1:], super().say(view)])  # the topic is looked up last
+
+
+class AlwaysHold(AlwaysContinue):
+    """Looks up what is named, reads it as the chart flags it, and advises to hold whatever it is."""
+
+    name: ClassVar[str] = "always_hold"
+
+
 class OtherTurn:
     """Plays the gold calls and gives the gold answer of the session's next turn."""
 
@@ -264,7 +288,7 @@ class OtherTurn:
 
 
 ADVERSARIES = (
-    BaseRate, ChartCopier, Contradictor, Enumerator, EveryAccount, EveryStatus, FixedOrder, FixedPanel, FullMarks,
-    OtherTurn, RowPaster, RowPrinter, SelfEvidence,
+    AlwaysContinue, AlwaysHold, BaseRate, ChartCopier, Contradictor, Enumerator, EveryAccount, EveryStatus, FixedOrder,
+    FixedPanel, FullMarks, OtherTurn, RowPaster, RowPrinter, SelfEvidence,
 )  # fmt: skip
 """Every adversary, in the order of its name."""

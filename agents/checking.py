@@ -7,7 +7,7 @@ from typing import Any
 
 from wardround.envs import Episode
 from wardround.patients import Chart, ChartStore
-from wardround.sessions import Session, SessionSet, check_session
+from wardround.sessions import Session, SessionSet, check_session, doubles
 
 from .adversaries import ADVERSARIES, phrases
 from .registry import AgentSpec, find_agent
@@ -31,6 +31,11 @@ def earns_at_most() -> dict[str, float]:
     return dict(phrases()["limits"])
 
 
+def advises_at_most() -> dict[str, float]:
+    """Return the most that agents with one advice for everything may earn on average of CR turns."""
+    return dict(phrases()["advice_limits"])
+
+
 def languages_of(session: Session) -> list[str]:
     """Return the languages in which every turn of a session has words."""
     out = []
@@ -52,28 +57,33 @@ def check_set(
         progress: Called with (sessions done, sessions in all).
 
     Returns:
-        Design §10's `check` object: `sessions, passed, failures [{session, rule, message}], mrs {agent: mean}`. A
-        failure of the set as a whole (`gameable`) names the session `*`.
+        Design §10's `check` object: `sessions, passed, failures [{session, rule, message}], mrs {agent: mean}`, and
+        `advice {agent: mean}` of the CR turns alone. A failure of the set as a whole (`gameable`) names the
+        session `*`.
     """
     agents = {name: find_agent(name, sessions) for name in (*FULL, *ZERO, *SHOWN)}
     games = {name: find_agent(name, sessions) for name in GAMES}
     gamed = set(_spread([session.id for session in sessions], GAMED))
     failures: list[dict[str, str]] = []
     totals: dict[str, list[float]] = {name: [] for name in (*agents, *games)}
+    advising: dict[str, list[float]] = {name: [] for name in advises_at_most()}
     for number, session in enumerate(sessions, start=1):
         playing = agents | games if session.id in gamed else agents
-        failures.extend(_check_one(session, store, playing, totals))
+        failures.extend(_check_one(session, store, playing, totals, advising))
         if progress is not None:
             progress(number, len(sessions))
+    failures.extend({"session": name, "rule": "doubles", "message": message} for name, message in doubles(sessions))
     failed = {failure["session"] for failure in failures}
-    means = {name: sum(scores) / len(scores) if scores else None for name, scores in totals.items()}
+    means, advice = _means(totals), _means(advising)
     if len(sessions) >= ENOUGH:
-        failures.extend(_too_much(means))
+        failures.extend(_too_much(means, earns_at_most(), "on average"))
+        failures.extend(_too_much(advice, advises_at_most(), "on average of the CR turns"))
     return {
         "sessions": len(sessions),
         "passed": len(sessions) - len(failed),
         "failures": failures,
         "mrs": means,
+        "advice": advice,
         "set_hash": sessions.hash,
         "store_hash": store.hash,
     }
@@ -86,17 +96,25 @@ def _spread(names: list[str], most: int) -> list[str]:
     return [names[number * len(names) // most] for number in range(most)]
 
 
-def _too_much(means: dict[str, float | None]) -> Iterable[dict[str, str]]:
+def _means(scores: dict[str, list[float]]) -> dict[str, float | None]:
+    return {name: sum(found) / len(found) if found else None for name, found in scores.items()}
+
+
+def _too_much(means: dict[str, float | None], limits: dict[str, float], where: str) -> Iterable[dict[str, str]]:
     """Yield what the set as a whole gives away: a failure of no single session."""
-    for name, most in earns_at_most().items():
+    for name, most in limits.items():
         mean = means[name]
         if mean is not None and mean > most:
-            message = f"{name} earns {mean:.3f} on average, at most {most:.2f} is allowed"
+            message = f"{name} earns {mean:.3f} {where}, at most {most:.2f} is allowed"
             yield {"session": "*", "rule": "gameable", "message": message}
 
 
 def _check_one(
-    session: Session, store: ChartStore, agents: dict[str, AgentSpec], totals: dict[str, list[float]]
+    session: Session,
+    store: ChartStore,
+    agents: dict[str, AgentSpec],
+    totals: dict[str, list[float]],
+    advising: dict[str, list[float]],
 ) -> Iterable[dict[str, str]]:
     if session.chart.patient not in store.patients():
         return [_failure(session, "chart", f"no chart `{session.chart.patient}` in the store")]
@@ -109,12 +127,21 @@ def _check_one(
             for name, spec in agents.items():
                 episode = _played(session, chart, spec, language, phrasing)
                 totals[name].append(episode.score)
+                if name in advising:
+                    advising[name].extend(_advice(session, episode))
                 out.extend(_verdicts(session, episode, name, f"{language}/{phrasing}"))
     return out
 
 
 def _played(session: Session, chart: Chart, spec: AgentSpec, language: Any, phrasing: str) -> Episode:
     return play(Episode(session, chart, language=language, phrasing=phrasing), spec.factory(0))
+
+
+def _advice(session: Session, episode: Episode) -> Iterable[float]:
+    """Yield what the turns that ask for advice earned."""
+    for turn, score in zip(session.turns, episode.scores, strict=True):
+        if turn.task == "CR":
+            yield score.reward
 
 
 def _verdicts(session: Session, episode: Episode, name: str, where: str) -> Iterable[dict[str, str]]:

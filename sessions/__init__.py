@@ -12,6 +12,7 @@ from .dataset import (
     session_hash,
     session_line,
 )
+from .gate_plan import doubles
 from .gates import Failure, check_session
 from .generate import GenerationResult, generate
 from .gold import opening_context
@@ -52,6 +53,7 @@ __all__ = [
     "Wording",
     "builtin_sets",
     "check_session",
+    "doubles",
     "generate",
     "load_scenario",
     "load_sessions",

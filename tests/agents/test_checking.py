@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wardround.agents import check_set
-from wardround.agents.checking import GAMES, earns_at_most
+from wardround.agents.checking import GAMES, advises_at_most, earns_at_most
 from wardround.patients import ChartStore
 from wardround.rubrics import Item, MentionCheck, Text
 from wardround.sessions import Session, SessionSet
@@ -24,6 +24,9 @@ def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartSto
     for name, most in earns_at_most().items():
         assert report["mrs"][name] <= most, name
     assert set(GAMES) <= set(report["mrs"])
+    for name, most in advises_at_most().items():
+        # they do earn what stating a value and guessing the commonest advice is worth
+        assert 0.0 < report["advice"][name] <= most, name
 
 
 def test_a_wrong_gold_answer_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:

@@ -78,6 +78,7 @@ def run_check(args: argparse.Namespace) -> int:
             print(f"{failure['session']}: {failure['rule']}: {failure['message']}")
         print(f"{report['passed']} of {report['sessions']} sessions pass")
         print_table("Mean rubric score", ("agent", "mRS"), list(report["mrs"].items()))
+        print_table("Of turns that ask for advice", ("agent", "mean"), list(report["advice"].items()))
     return 1 if report["failures"] else 0
 
 
