@@ -11,6 +11,7 @@ from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_
 from .registry import AGENTS, AgentSpec, find_agent
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
+from .reviewing import answer_sheet, human_agreement
 from .rollout import Record, Setting, Task, Worker, advance, make_tasks, play
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Task",
     "Worker",
     "advance",
+    "answer_sheet",
     "check_set",
     "clear_run",
     "evaluate",
     "find_agent",
+    "human_agreement",
     "is_judged",
     "judge_all",
     "make_tasks",

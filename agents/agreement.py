@@ -90,7 +90,7 @@ def run_agreement(
         raise UsageError(f"`{path}` has no trajectories.jsonl: give a folder that `wardround eval --out` wrote")
     records = list(read_records(path / "trajectories.jsonl"))
     plan.allow(record["licence"] for record in records)
-    return _report(_run_cases(path, records), plan, Path(judgements or path / AGREEMENT), **how)
+    return _report(run_cases(path, records), plan, Path(judgements or path / AGREEMENT), **how)
 
 
 def _row_cases(path: str | Path) -> Iterator[Case]:
@@ -104,7 +104,8 @@ def _row_cases(path: str | Path) -> Iterator[Case]:
         yield Case(row["id"], check.kind, language, said, row["passes"], asked, ("", 0, row["id"]))
 
 
-def _run_cases(path: Path, records: Iterable[dict[str, Any]]) -> Iterator[Case]:
+def run_cases(path: Path, records: Iterable[dict[str, Any]]) -> Iterator[Case]:
+    """Yield every item of a run's turns that words can say; `path` is the run's folder."""
     sessions, store = run_inputs(path, None, None)
     for record in records:
         session = sessions.get(record["session"])
@@ -150,9 +151,9 @@ def _report(
         "ungraded": sum(said is None and case.request is not None for case, said in zip(cases, judge, strict=True)),
         "unworded": sum(case.request is None for case in cases),
         "judge": plan.describe(),
-        "all": _cell(list(zip(cases, judge, strict=True))),
+        "all": cell_of(list(zip(cases, judge, strict=True))),
         "cells": [
-            {"kind": kind, "language": language, **_cell(members)}
+            {"kind": kind, "language": language, **cell_of(members)}
             for (kind, language), members in sorted(cells.items())
         ],
         "disagree": [
@@ -163,7 +164,8 @@ def _report(
     }
 
 
-def _cell(members: list[tuple[Case, bool | None]]) -> dict[str, Any]:
+def cell_of(members: list[tuple[Case, bool | None]]) -> dict[str, Any]:
+    """Return how far judge, checks and people agree on some cases, each given with what the judge said."""
     return {
         "cases": len(members),
         "judge_checks": agreement(_both((said, case.check) for case, said in members)),

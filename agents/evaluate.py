@@ -295,7 +295,7 @@ def _call_errors(records: Sequence[Record]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for record in records:
         for event in record["trajectory"]["events"]:
-            if event["event"] == "call" and event["error"]:
+            if event["event"] == "call" and event.get("error"):
                 counts[event["error"]] = counts.get(event["error"], 0) + 1
     return dict(sorted(counts.items()))
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import wardround
 
-from . import charts, doctor, evaluation, grading, hospital, inspecting, interop, sets
+from . import charts, doctor, evaluation, grading, hospital, inspecting, interop, review, sets
 from .output import safe
 
-_GROUPS = (evaluation, charts, hospital, inspecting, sets, interop, grading, doctor)
+_GROUPS = (evaluation, charts, hospital, inspecting, sets, review, interop, grading, doctor)
 
 
 def build_parser() -> argparse.ArgumentParser:
