@@ -23,7 +23,7 @@ CONFLICT: Final = "conflict"
 
 def is_made(session: Session) -> bool:
     """Tell whether a session was made by this version's rules: it says which shapes word it."""
-    return "wording" in session.labels
+    return "shapes" in session.labels
 
 
 # -- items -------------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ TYPICAL: Final[dict[str, tuple[str, str]]] = {
     "service": ("physical therapy", "康复科"),
     "plan": ("cardiology follow-up", "心内科随访"),
     "note": ("discharge summary", "出院小结"),
+    "act": ("hold", "暂停"),
     "test": ("low", "偏低"),
     "dose": ("25 mg", "25 mg"),
     "dose2": ("50 mg", "50 mg"),

@@ -28,7 +28,7 @@ ENTITY_SLOTS: Final = frozenset(
     }
 )
 """Slots that hold something which a later query may refer back to."""
-WORD_SLOTS: Final = frozenset({"test", "dose", "dose2", "route", "frequency", "bound", "priority", "risk"})
+WORD_SLOTS: Final = frozenset({"act", "test", "dose", "dose2", "route", "frequency", "bound", "priority", "risk"})
 """Slots that hold other words; no dialogue names them earlier, so no implicit form may leave them out."""
 DROPS: Final[Mapping[Implicitness, frozenset[str]]] = {
     "NA": ENTITY_SLOTS,
