@@ -149,13 +149,18 @@ def lab_call(case: Case, reading: Reading) -> GoldCall:
 # -- answers -----------------------------------------------------------------------------------------------------------
 
 
+def beside(name: str, quantity: str) -> str:
+    """Return a Chinese name and its quantity: with a space where the name ends in Latin letters ("INR 2.5")."""
+    return f"{name} {quantity}" if name[-1:].isascii() else f"{name}{quantity}"
+
+
 def value_line(reading: Reading) -> Names:
     """Return one value with unit and reading, as in "Creatinine 1.2 mg/dL, normal", without full stop."""
     assert reading.level is not None
     level = LEVELS[reading.level]
     return Names(
         en=f"{capital(reading.name)} {reading.quantity}, {ARROWS[reading.level]}{level.en}",
-        zh=f"{reading.zh}{reading.quantity}，{ARROWS[reading.level]}{level.zh}",
+        zh=f"{beside(reading.zh, reading.quantity)}，{ARROWS[reading.level]}{level.zh}",
     )
 
 

@@ -50,6 +50,7 @@ TYPES = (
     "Encounter",
     "CarePlan",
 )
+SHORT = {concept: tuple(name.en for name in names) for concept, names in common().casual.items()}
 _COUNTS = {  # of items, evidence aside; where the patient is asked, up to six
     "IL": (2, 3),
     "DG": (4, 5),
@@ -182,7 +183,7 @@ def case_of(
     snapshot = store.chart(patient).at(instant)
     truth = store.truth(patient)
     flawed = frozenset(place for flaw in (truth.flaws if truth is not None else ()) for place in flaw.places)
-    view = view_record(snapshot, encounter, TYPES, {}, flawed)
+    view = view_record(snapshot, encounter, TYPES, SHORT, flawed)
     ended = max(at for name, at in rounds(store, patient) if name == encounter) <= instant
     interview = store.interviews(patient).get(encounter) if ended else None
     if interview is None:

@@ -1,0 +1,246 @@
+"""Adaptive turns: a lab is looked at, and its result decides what is looked up next.
+
+The query states the rule without a number ("Check the potassium; if it's low, get the magnesium, otherwise the
+creatinine."). Both ways lead to something that the record holds, so a changed result has another right answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from wardround.patients import Fact, Stream
+from wardround.patients.knowledge import Names
+from wardround.rubrics import Item
+from wardround.sessions.record import Level, Order, Reading
+from wardround.sessions.record_doses import Dose
+from wardround.sessions.session import Branch, GoldCall
+
+from .adherence import adherence_call, adherence_fact, heard_item, interviewable, said_items, said_line
+from .branch_rules import LabBranch, Test, branch_rules
+from .drugs import (
+    given_call,
+    given_items,
+    given_line,
+    last_dose,
+    near_orders,
+    order_call,
+    order_items,
+    order_line,
+    topic,
+    was_asked,
+)
+from .move import Case, Focus, Move, MoveKind
+from .nearness import near_labs
+from .parts import (
+    bullets,
+    drug_entity,
+    lab_call,
+    lab_entity,
+    only_item,
+    read_item,
+    status_item,
+    value_item,
+    value_line,
+)
+
+_WORDS: Final[dict[Test, Names]] = {
+    "high": Names(en="high", zh="偏高"),
+    "low": Names(en="low", zh="偏低"),
+    "abnormal": Names(en="abnormal", zh="异常"),
+}
+
+
+def holds(test: Test, level: Level) -> bool:
+    """Tell whether a reading is what a rule asks about."""
+    return level != "normal" if test == "abnormal" else level == test
+
+
+# -- labs --------------------------------------------------------------------------------------------------------------
+
+
+def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
+    """Return the turn that looks at a lab and then at one of two others; None where the record lacks one of them.
+
+    Args:
+        case: Patient and record.
+        rule: Which labs.
+        back: The lab was asked for before, so it does not count as asked again.
+    """
+    labs = [case.view.latest.get(lab) for lab in (rule.lab, rule.then, rule.otherwise)]
+    first, then, otherwise = labs
+    if first is None or then is None or otherwise is None:
+        return None
+    assert first.level is not None
+    held = holds(rule.test, first.level)
+    taken, other = (then, otherwise) if held else (otherwise, then)
+    return Move(
+        kind="branch_back" if back else "branch",
+        task="DG",
+        source="ehr",
+        topic=f"{rule.lab}:branch+{taken.lab}",
+        calls=(lab_call(case, first), lab_call(case, taken)),
+        answer=bullets((value_line(first), value_line(taken))),
+        rubric=(
+            *_deciding(first),
+            read_item(taken),
+            value_item(taken),
+            status_item(taken),
+            only_item(first, taken),
+        ),
+        slots={
+            "lab": lab_entity(case, first),
+            "lab2": lab_entity(case, then),
+            "lab3": lab_entity(case, otherwise),
+        },
+        words={"test": _WORDS[rule.test]},
+        keys=frozenset((*first.keys, *taken.keys)),
+        labs=(taken.lab,) if back else (first.lab, taken.lab),
+        branch=Branch(on=first.lab, test=rule.test, held=held, taken=(1,), other=(lab_call(case, other),)),
+    )
+
+
+def _deciding(reading: Reading) -> list[Item]:
+    """Return the items about the lab that decides."""
+    return [read_item(reading), value_item(reading), status_item(reading)]
+
+
+def _branches(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    near = list(near_labs(case, focus, stream))
+    if stream.chance(1, 2):
+        # Labs are in range more often than not, so that most rules would end in "otherwise".
+        near.sort(key=lambda one: one.level == "normal")
+    for reading in near:
+        yield from _one_of(case, focus, reading.lab, stream, back=False)
+
+
+def _branches_back(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    asked = sorted(lab for lab in focus.busy if lab in case.view.latest)
+    for lab in stream.shuffled(asked):
+        yield from _one_of(case, focus, lab, stream, back=True)
+
+
+def _one_of(case: Case, focus: Focus, lab: str, stream: Stream, *, back: bool) -> Iterator[Move]:
+    """Yield the first turn that the rules of a lab allow, in drawn order; of an earlier lab, all of them."""
+    level, wanted = case.view.latest[lab].level, stream.chance(3, 4)
+    assert level is not None
+    rules = stream.shuffled(branch_rules().of_lab(lab))
+    for rule in sorted(rules, key=lambda one: holds(one.test, level) != wanted):
+        move = None if focus.busy.intersection((rule.then, rule.otherwise)) else branch(case, rule, back=back)
+        if move is not None:
+            yield move
+            if not back:
+                return
+
+
+# -- drugs -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One thing to find out about a drug."""
+
+    call: GoldCall
+    asked: Literal["dose", "given", "adherence"]
+    line: Names
+    items: tuple[Item, ...]
+    key: str
+    fact: Fact | None = None
+
+
+def _order_way(case: Case, order: Order) -> _Way:
+    return _Way(order_call(case, order), "dose", order_line(order), tuple(order_items(order)), order.key)
+
+
+def _ask_way(case: Case, order: Order, fact: Fact) -> _Way:
+    items = (heard_item(fact), *said_items(case, fact, order))
+    line = said_line(case, fact, order)
+    return _Way(adherence_call(case, order), "adherence", line, items, f"fact/{fact.id}", fact)
+
+
+def _given_way(case: Case, order: Order, dose: Dose) -> _Way:
+    items = tuple(given_items(case, order, dose))
+    return _Way(given_call(case, order), "given", given_line(case, order, dose), items, dose.key)
+
+
+def _branch_on(
+    case: Case, focus: Focus, kind: str, reading: Reading, test: Test, order: Order, ways: tuple[_Way, _Way]
+) -> Move:
+    """Return the turn that looks at a lab and then finds out one of two things about a drug.
+
+    Args:
+        case: Patient and record.
+        focus: A lab that an earlier turn asked for does not count as asked again.
+        kind: Key of its phrases.
+        reading: The lab that decides.
+        test: What is asked of it.
+        order: Of the drug.
+        ways: Where the test holds, and where it does not.
+    """
+    assert reading.level is not None
+    held, back = holds(test, reading.level), reading.lab in focus.busy
+    taken, other = ways if held else ways[::-1]
+    return Move(
+        kind=kind,
+        task="DG",
+        source="mixed" if taken.asked == "adherence" else "ehr",
+        topic=topic(order.drug, taken.asked, f"branch on {reading.lab}"),
+        calls=(lab_call(case, reading), taken.call),
+        answer=bullets((value_line(reading), taken.line)),
+        rubric=(*_deciding(reading), *taken.items, only_item(reading)),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        words={"test": _WORDS[test]},
+        keys=frozenset((*reading.keys, taken.key)),
+        labs=() if back else (reading.lab,),
+        fact=taken.fact,
+        branch=Branch(on=reading.lab, test=test, held=held, taken=(1,), other=(other.call,)),
+    )
+
+
+def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tuple[Reading, Test, Order]]:
+    """Yield labs, tests and drugs that go together, the focus's drug first; no drug asked about before."""
+    for order in near_orders(case, focus, stream):
+        if was_asked(focus, order.drug, *asked):
+            continue
+        for rule in stream.shuffled(branch_rules().of_drug(order.drug)):
+            reading = case.view.latest.get(rule.lab)
+            if reading is not None:
+                yield reading, rule.test, order
+
+
+def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) -> Iterator[Move]:
+    """Yield the turns whose lab decides whether the patient is asked about taking the drug, or its order looked up."""
+    for reading, test, order in _tests(case, focus, stream, "dose", "adherence"):
+        fact = adherence_fact(case, order.drug)
+        assert reading.level is not None
+        if fact is None or not interviewable(order) or holds(test, reading.level) != held:
+            continue
+        ways = (_ask_way(case, order, fact), _order_way(case, order))
+        yield _branch_on(case, focus, kind, reading, test, order, ways)
+
+
+def _ask_if(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    yield from _asking(case, focus, stream, "branch_ask", held=True)
+
+
+def _order_unless(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    yield from _asking(case, focus, stream, "branch_order", held=False)
+
+
+def _given_or_order(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for reading, test, order in _tests(case, focus, stream, "dose", "given"):
+        dose = last_dose(case, order.drug)
+        if dose is not None:
+            ways = (_given_way(case, order, dose), _order_way(case, order))
+            yield _branch_on(case, focus, "branch_drug", reading, test, order, ways)
+
+
+KINDS: Final[tuple[MoveKind, ...]] = (
+    MoveKind("branch", "DG", "ehr", _branches),
+    MoveKind("branch_back", "DG", "ehr", _branches_back),
+    MoveKind("branch_ask", "DG", "mixed", _ask_if),
+    MoveKind("branch_order", "DG", "ehr", _order_unless),
+    MoveKind("branch_drug", "DG", "ehr", _given_or_order),
+)
+"""Every kind of adaptive turn; `branch_order` is asked as `branch_ask` is, where the lab leads the other way."""
