@@ -101,10 +101,12 @@ def drug_changes(
     for order in after:
         old = had.get(order.drug)
         kind = "new" if old is None else "changed" if (old.dose, old.frequency) != (order.dose, order.frequency) else ""
+        days = 0 if order.stop is None or leads(order) else (order.stop - order.start) // DAY
+        kind = "course" if kind == "new" and days > 1 else kind
         if kind:
             yield _item(
                 making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug), use=_use(order),
-                dose=dose_words(order.dose), frequency=how_often(order),
+                dose=dose_words(order.dose), frequency=how_often(order), n=(str(days), str(days)),
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
