@@ -12,7 +12,7 @@ from wardround.sessions.common import common
 from wardround.sessions.record import Order, Reading, drug_of
 from wardround.sessions.session import GoldCall
 
-from .drugs import monitoring_labs, near_orders, order_call, order_items, order_line, topic, was_asked
+from .drugs import as_needed, monitoring_labs, near_orders, order_call, order_items, order_line, topic, was_asked
 from .move import Case, Focus, Move, MoveKind
 from .parts import (
     ask_call,
@@ -28,6 +28,7 @@ from .parts import (
     value_item,
     value_line,
 )
+from .trends import trend_call, trend_items, trend_line, trends
 
 PRONOUNS: Final = {"female": Names(en="she", zh="她"), "male": Names(en="he", zh="他")}
 
@@ -42,7 +43,7 @@ def adherence_fact(case: Case, drug: str) -> Fact | None:
     if len(found) != 1 or found[0].state not in case.common.states:
         return None
     fact = found[0]
-    if _reason_id(fact) in case.common.states[str(fact.state)].unclear:
+    if reason_concept(fact) in case.common.states[str(fact.state)].unclear:
         return None
     # Why somebody does take a drug is not asked for.
     return fact.model_copy(update={"reason": None}) if fact.state == "taking" else fact
@@ -52,7 +53,7 @@ def interviewable(order: Order) -> bool:
     """Tell whether patients take the drug themselves, in one fixed dose, so that asking about it makes sense."""
     shared = common()
     fixed = order.amount is not None and order.amount > 0 and order.unit.casefold() in shared.dose_units
-    mine = not order.as_needed and order.route in shared.routes.interviewable
+    mine = not as_needed(order) and order.route in shared.routes.interviewable
     return fixed and mine and order.drug not in shared.skip_drugs
 
 
@@ -102,7 +103,7 @@ def because_words(fact: Fact, who: Names) -> Names | None:
     reason = reason_words(fact)
     if reason is None:
         return None
-    clause = common().reasons.get(str(_reason_id(fact)))
+    clause = common().reasons.get(str(reason_concept(fact)))
     en = clause.en.format(they=who.en) if clause else f"of {reason.en}"
     zh = str(clause.zh).format(they=who.zh) if clause else str(reason.zh)
     return Names(en=f" because {en}", zh=f"，因为{zh}")
@@ -113,12 +114,13 @@ def reason_words(fact: Fact) -> Names | None:
     if not fact.reason:
         return None
     concept = knowledge.lexicon().resolve(fact.reason)
-    if concept is None:
+    if concept is None or concept.name.zh is None:
         return Names(en=fact.reason, zh=fact.reason)
     return Names(en=concept.name.en.lower(), zh=concept.name.zh)
 
 
-def _reason_id(fact: Fact) -> str | None:
+def reason_concept(fact: Fact) -> str | None:
+    """Return the concept that the patient's reason is; None for no reason, or one in words of its own."""
     concept = knowledge.lexicon().resolve(fact.reason or "")
     return None if concept is None else concept.id
 
@@ -188,6 +190,27 @@ def lab_adherence_move(case: Case, reading: Reading, order: Order, fact: Fact) -
     )
 
 
+def trend_adherence_moves(case: Case, reading: Reading, order: Order, fact: Fact) -> Iterator[Move]:
+    """Yield the turn that asks how a lab went over the stay and what the patient says (DG); none without a trend."""
+    trend = trends(case).get(reading.lab)
+    if trend is None:
+        return
+    yield Move(
+        kind="trend_adherence",
+        task="DG",
+        source="mixed",
+        topic=topic(order.drug, "adherence", reading.lab),
+        calls=(trend_call(case, trend), adherence_call(case, order)),
+        answer=bullets((trend_line(trend), said_line(case, fact, order))),
+        rubric=(*trend_items(trend), heard_item(fact), *said_items(case, fact, order), only_item(reading)),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        keys=frozenset({*reading.keys, *trend.first.keys, f"fact/{fact.id}"}),
+        labs=(reading.lab,),
+        needs=frozenset({"trend"}),
+        fact=fact,
+    )
+
+
 # -- offers ------------------------------------------------------------------------------------------------------------
 
 
@@ -216,8 +239,15 @@ def _with_lab(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
             yield lab_adherence_move(case, reading, order, fact)
 
 
+def _with_trend(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    for order, fact in _told(case, focus, stream):
+        for reading in monitoring_labs(case, order, focus, stream):
+            yield from trend_adherence_moves(case, reading, order, fact)
+
+
 KINDS: Final = (
     MoveKind("adherence", "IL", "patient", _alone),
     MoveKind("dose_adherence", "DG", "mixed", _with_dose),
     MoveKind("lab_adherence", "DG", "mixed", _with_lab),
+    MoveKind("trend_adherence", "DG", "mixed", _with_trend),
 )

@@ -39,13 +39,34 @@ def askable(order: Order) -> bool:
     return fixed and order.unit.casefold() in common().dose_units
 
 
+def as_needed(order: Order) -> bool:
+    """Tell whether a drug is ordered for when it is needed, so that nobody takes it regularly."""
+    folded = order.frequency.casefold()
+    return order.as_needed or "as needed" in folded or "prn" in folded.split()
+
+
 def order_line(order: Order) -> Names:
     """Return an order in words, as in "Warfarin 5 mg by mouth once daily", without full stop."""
     route = common().routes.words.get(order.route)
     often = frequency_words(order)
     en = (capital(order.name), order.dose, route.en if route else "", often.en if often else "")
-    zh = (f"{order.zh or order.name}{order.dose}", (route.zh or "") if route else "", (often.zh or "") if often else "")
+    zh = (
+        f"{spaced(order.zh or order.name)}{dose_words(order.dose).zh}",
+        (route.zh or "") if route else "",
+        (often.zh or "") if often else "",
+    )
     return Names(en=" ".join(part for part in en if part), zh="，".join(part for part in zh if part))
+
+
+def dose_words(dose: str) -> Names:
+    """Return a dose as each language writes it ("20 units", "20 单位")."""
+    amount, _, unit = dose.partition(" ")
+    return Names(en=dose, zh=f"{amount} {common().unit_words.get(unit.casefold(), unit)}".strip())
+
+
+def spaced(zh: str) -> str:
+    """Return a Chinese name with a space behind it where it ends in Latin script ("维生素D ")."""
+    return f"{zh} " if zh[-1:].isascii() else zh
 
 
 def frequency_words(order: Order) -> Names | None:
@@ -86,7 +107,7 @@ def order_items(order: Order) -> list[Item]:
         item(
             dose,
             f"States the {name} dose as {order.dose}.",
-            f"说出{zh}的剂量为{order.dose}。",
+            f"说出{zh}的剂量为{dose_words(order.dose).zh}。",
             ValueCheck(concept=f"{name} dose", value=_number(order.amount), unit=order.unit),
             (read,),
         ),
@@ -153,7 +174,7 @@ def given_line(case: Case, order: Order, dose: Dose) -> Names:
     zh = order.zh or order.name
     return Names(
         en=capital(say.en.format(drug=_capital_first(say.en, order.name), dose=dose.text, at=f"{date} at {time}")),
-        zh=str(say.zh).format(drug=zh, dose=dose.text, at=f"{date} {time}"),
+        zh=str(say.zh).format(drug=zh, dose=dose_words(dose.text).zh if dose.text else "", at=f"{date} {time}"),
     )
 
 
@@ -213,7 +234,7 @@ def given_move(case: Case, order: Order, dose: Dose) -> Move:
 def _amount_items(order: Order, dose: Dose) -> tuple[Item, ...]:
     assert dose.amount is not None
     check = ValueCheck(concept=f"{order.name} dose", value=_number(dose.amount), unit=dose.unit)
-    en, zh = f"States the dose given as {dose.text}.", f"说出给药剂量为{dose.text}。"
+    en, zh = f"States the dose given as {dose.text}.", f"说出给药剂量为{dose_words(dose.text).zh}。"
     return (item(f"amount-{order.drug}", en, zh, check, (f"read-given-{order.drug}",)),)
 
 
@@ -290,12 +311,12 @@ def _doses_alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 
 def _given_alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order in near_orders(case, focus, stream):
-        dose = _clear_dose(case, order)
+        dose = clear_dose(case, order)
         if dose is not None and not was_asked(focus, order.drug, "given"):
             yield given_move(case, order, dose)
 
 
-def _clear_dose(case: Case, order: Order) -> Dose | None:
+def clear_dose(case: Case, order: Order) -> Dose | None:
     """Return the last dose where its amount can be asked for."""
     dose = last_dose(case, order.drug)
     if dose is None or dose.outcome != "given":
@@ -306,7 +327,7 @@ def _clear_dose(case: Case, order: Order) -> Dose | None:
 
 def _orders_given(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order in near_orders(case, focus, stream):
-        dose = _clear_dose(case, order)
+        dose = clear_dose(case, order)
         if dose is None or was_asked(focus, order.drug, "dose", "given"):
             continue
         # two amounts of one drug in an answer would be two claims about its dose

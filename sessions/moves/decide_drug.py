@@ -1,0 +1,338 @@
+"""Turns that ask whether a drug is right with its lab (CR): from the record alone, or with the patient's own word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, cast
+
+from wardround.patients import knowledge
+from wardround.patients.knowledge import Names
+from wardround.rubrics import (
+    AllOf,
+    AnyOf,
+    AvoidsCheck,
+    BecauseCheck,
+    Check,
+    Item,
+    MentionCheck,
+    StatusCheck,
+    Text,
+    ThresholdCheck,
+)
+from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.record import Level, Order, Pair, Reading, plain
+from wardround.sessions.session import GoldCall
+
+from .adherence import adherence_call, heard_item, said_items, said_line
+from .drugs import spaced, topic
+from .move import Case, Move
+from .parts import (
+    LEVELS,
+    advice_item,
+    capital,
+    drug_entity,
+    grounded_item,
+    item,
+    lab_call,
+    lab_entity,
+    read_item,
+    two_sentences,
+    value_item,
+)
+
+_ACTIVE: Final = ("ordered", "active", "prescribed", "on the chart", "charted", "医嘱", "在用", "开着", "处方", "有效")
+"""Words that say a drug is ordered."""
+_AIMED: Final[dict[str, Level]] = {"continue": "normal", "increase": "low"}
+"""Act → how a level reads against the drug's target where it asks for that act."""
+_MOST: Final = 6
+"""Items of a CR turn, as the spec counts them."""
+_NORMAL: Final = ("normal", "正常")
+
+
+@dataclass(frozen=True)
+class _Conflict:
+    """What pulls the other way, to be named beside the finding."""
+
+    label: str
+    item: Item
+    line: Names
+    """A clause to add to the finding, without full stop."""
+    reading: Reading | None = None
+    """Another lab to look up."""
+
+
+def decide_moves(case: Case, decision: Decision, mixed: bool) -> Iterator[Move]:
+    """Yield the turns that ask what is right for a drug: plainly, then those that want the conflict named.
+
+    Args:
+        case: Patient and record.
+        decision: Of kind drug_lab.
+        mixed: The patient is asked in this very turn.
+    """
+    if mixed and decision.fact is None:
+        return
+    yield _move(case, decision, mixed, None)
+    for conflict in _conflicts(case, decision, mixed):
+        yield _move(case, decision, mixed, conflict)
+
+
+def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | None) -> Move:
+    reading, order = _about(decision)
+    told = mixed or decision.turned
+    calls: list[GoldCall] = [lab_call(case, reading)]
+    labs = [reading.lab]
+    if conflict is not None and conflict.reading is not None:
+        calls.append(lab_call(case, conflict.reading))
+        labs.append(conflict.reading.lab)
+    if mixed:
+        calls.append(adherence_call(case, order))
+    fact = decision.fact if told else None
+    return Move(
+        kind="decide_ask" if mixed else "decide",
+        task="CR",
+        source="mixed" if mixed else "ehr",
+        topic=topic(order.drug, "decide", reading.lab),
+        calls=tuple(calls),
+        answer=two_sentences(_found(case, decision, told, conflict), _advised(case, decision)),
+        rubric=_rubric(case, decision, told, conflict),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        keys=frozenset({*reading.keys, *((f"fact/{fact.id}",) if fact is not None else ())}),
+        labs=tuple(labs),
+        needs=frozenset({"threshold"}),
+        decision=decision,
+        fact=fact,
+        turned=decision.turned,
+        conflict=conflict.label if conflict is not None else "",
+    )
+
+
+def _about(decision: Decision) -> tuple[Reading, Order]:
+    assert decision.reading is not None and decision.order is not None
+    return decision.reading, decision.order
+
+
+def level_of(case: Case, decision: Decision) -> Level:
+    """Return how the value reads for this drug: a drug level, or what the drug steers, against the drug's target."""
+    reading, rule = decision.reading, pair_of(decision).rule
+    assert reading is not None and reading.level is not None
+    if reading.lab not in case.common.never_pair or rule.act == "recheck":
+        return reading.level
+    return _AIMED.get(rule.act, "high")
+
+
+def pair_of(decision: Decision) -> Pair:
+    """Return the drug, lab and rule that a decision of kind drug_lab comes from."""
+    return cast(Pair, decision.extra["pair"])
+
+
+# -- items -------------------------------------------------------------------------------------------------------------
+
+
+def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | None) -> tuple[Item, ...]:
+    reading, order = _about(decision)
+    items = [read_item(reading), value_item(reading), _finding_item(case, decision)]
+    rests_on = [f"finding-{reading.lab}"]
+    if told and decision.fact is not None:
+        said = said_items(case, decision.fact, order)
+        if conflict is not None:
+            # one item for what the patient said, reason and all: the conflict takes the other's place
+            said = [said[-1].model_copy(update={"id": "says", "requires": ("heard",)})]
+        items.extend((heard_item(decision.fact), *said))
+        if decision.turned:
+            rests_on.append(said[-1].id)
+    if conflict is not None:
+        if conflict.reading is not None:
+            items.append(read_item(conflict.reading))
+        items.append(conflict.item)
+    if not (decision.turned and told):
+        items.append(_because_item(decision))
+    items.append(advice_item(decision, rests_on))
+    items.append(_danger_item(case, decision))
+    if sum(not one.id.startswith(("read-", "heard")) for one in items) < _MOST:
+        items.append(grounded_item())
+    return tuple(items)
+
+
+def _finding_item(case: Case, decision: Decision) -> Item:
+    """Return the item that places the value: its status against the chart's range, or its side of the rule's bound."""
+    reading, _ = _about(decision)
+    rule, level = pair_of(decision).rule, level_of(case, decision)
+    # A level is read against the drug's target, or against the range for the untreated, which the chart gives.
+    read = dict.fromkeys((level, reading.level))
+    checks: list[Check] = [StatusCheck(concept=reading.name, status=one) for one in read if one is not None]
+    for bound, side in ((rule.at_least, "above"), (rule.below, "below")):
+        if bound is not None:
+            number = int(bound) if bound == bound.to_integral_value() else float(bound)
+            checks.append(
+                ThresholdCheck.model_validate(
+                    {"concept": reading.name, "comparator": side, "bound": number, "unit": bound_unit(decision)}
+                )
+            )
+    limits = limit_words(decision)
+    return item(
+        f"finding-{reading.lab}",
+        f"Reads the {reading.name} as {LEVELS[level].en}{limits.en} ({decision.finding.en}).",
+        f"判断{reading.zh}{LEVELS[level].zh}{limits.zh}（{decision.finding.zh}）。",
+        AnyOf(checks=tuple(checks)),
+        (f"value-{reading.lab}",),
+    )
+
+
+def _because_item(decision: Decision) -> Item:
+    """Return the item that the lab is given as the reason for what is advised."""
+    reading, _ = _about(decision)
+    checks = tuple(BecauseCheck(claim=f"{act} {target}", reason=reading.name) for act, target in decision.accepted)
+    return item(
+        "because",
+        f"Gives the {reading.name} as the reason for the recommendation.",
+        f"以{reading.zh}作为建议的依据。",
+        checks[0] if len(checks) == 1 else AnyOf(checks=checks),
+        (f"finding-{reading.lab}",),
+    )
+
+
+def _danger_item(case: Case, decision: Decision) -> Item:
+    """Return the safety item that the dangerous act is not advised."""
+    _, order = _about(decision)
+    act, target = decision.avoid
+    words = case.common.act_words[act]
+    return item(
+        "no-danger",
+        f"Does not advise to {words.en} {target}.",
+        f"没有建议{words.zh}{order.zh or order.name}。",
+        AvoidsCheck(act=act, target=target),
+        safety=True,
+    )
+
+
+# -- conflicts ---------------------------------------------------------------------------------------------------------
+
+
+def _conflicts(case: Case, decision: Decision, mixed: bool) -> Iterator[_Conflict]:
+    """Yield what pulls the other way: an order that the patient does not take, another lab of the same drug."""
+    if (mixed or decision.turned) and decision.fact is not None:
+        if decision.fact.state == "stopped":
+            yield _not_taken(case, decision)
+        return
+    for other in cast("tuple[Pair, ...]", decision.extra["others"]):
+        if other.rule.act == "continue" != pair_of(decision).rule.act:
+            yield _other_lab(decision, other)
+
+
+def _not_taken(case: Case, decision: Decision) -> _Conflict:
+    """Return the conflict of an active order with a patient who says they do not take the drug."""
+    _, order = _about(decision)
+    assert decision.fact is not None
+    said = said_items(case, decision.fact, order)[0].check
+    ordered = AnyOf(checks=tuple(MentionCheck(concept=word) for word in _ACTIVE))
+    name, zh = order.name, order.zh or order.name
+    return _Conflict(
+        label="ordered-not-taken",
+        item=item(
+            "conflict",
+            f"Names the conflict: {name} is ordered, but the patient says it was stopped.",
+            f"指出矛盾：{zh}有现行医嘱，但患者说已停用。",
+            AllOf(checks=(ordered, said)),
+            ("heard",),
+        ),
+        line=Names(en=f"and {name} is still ordered", zh=f"{zh}仍有现行医嘱"),
+    )
+
+
+def _other_lab(decision: Decision, other: Pair) -> _Conflict:
+    """Return the conflict of two labs of one drug that ask for different acts."""
+    reading, _ = _about(decision)
+    far = other.reading
+    assert reading.level is not None and far.level is not None
+    checks = (
+        StatusCheck(concept=reading.name, status=reading.level),
+        StatusCheck(concept=far.name, status=far.level),
+    )
+    return _Conflict(
+        label=f"{pair_of(decision).monitoring}-against-{other.monitoring}",
+        item=item(
+            "conflict",
+            f"Names both sides: the {reading.name} is {reading.level}, the {far.name} is {far.level}.",
+            f"指出两方面：{reading.zh}{LEVELS[reading.level].zh}，{far.zh}{LEVELS[far.level].zh}。",
+            AllOf(checks=checks),
+            (f"read-{far.lab}",),
+        ),
+        line=Names(
+            en=f"although {far.name} {far.quantity} is {far.level}",
+            zh=f"而{spaced(far.zh)}{far.quantity}{LEVELS[far.level].zh}",
+        ),
+        reading=far,
+    )
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | None) -> Names:
+    """Return the first sentence: the value, how it reads, and what the patient said."""
+    reading, order = _about(decision)
+    limits, level = limit_words(decision), LEVELS[level_of(case, decision)]
+    en = f"{capital(reading.name)} {reading.quantity} is {level.en}{limits.en}"
+    zh = [f"{spaced(reading.zh)}{reading.quantity}，{level.zh}{limits.zh}"]
+    if conflict is not None:
+        en += f", {conflict.line.en}"
+        zh.append(str(conflict.line.zh))
+    if told and decision.fact is not None:
+        said = said_line(case, decision.fact, order)
+        joint = "but" if conflict is not None else "and"
+        en += f", {joint} {said.en[:1].lower()}{said.en[1:]}"
+        zh.append(f"{'但' if conflict is not None else ''}{said.zh}")
+    return Names(en=en, zh="，".join(zh))
+
+
+def _advised(case: Case, decision: Decision) -> Names:
+    """Return the second sentence: what to do, and why."""
+    reading, _ = _about(decision)
+    why, advice = case.common.acts[decision.act].why, decision.advice
+    found = level_of(case, decision)
+    level = LEVELS[found]
+    if why is not None:
+        en = why.en.format(lab=reading.name, advice=advice.en)
+        return Names(en=en, zh=str(why.zh).format(lab=reading.zh, advice=advice.zh))
+    if found == "normal":
+        return Names(en=f"Given the {reading.name}, {advice.en}", zh=f"鉴于{reading.zh}的结果，{advice.zh}")
+    return Names(
+        en=f"Since the {reading.name} is {level.en}, {advice.en}", zh=f"因为{reading.zh}{level.zh}，{advice.zh}"
+    )
+
+
+def limit_words(decision: Decision) -> Text:
+    """Return where the value lies against the rule's bounds, as in ", above 5.5 mmol/L"; a target in its own words."""
+    rule, reading = pair_of(decision).rule, decision.reading
+    assert reading is not None
+    unit = f" {bound_unit(decision)}".rstrip()
+    low, high = rule.at_least, rule.below
+    target = rule.finding
+    if rule.act == "continue" and low is not None and high is not None and not _calls_normal(target):
+        return Text(en=f", {target.en}", zh=f"，{target.zh}")
+    en, zh = [], []
+    if low is not None and low > 0:
+        en.append(f"above {plain(low)}")
+        zh.append(f"高于{plain(low)}")
+    if high is not None:
+        en.append(f"below {plain(high)}")
+        zh.append(f"低于{plain(high)}")
+    if not en:
+        return Text(en="", zh="")
+    return Text(en=f", {' and '.join(en)}{unit}", zh=f"，{'、'.join(zh)}{unit}")
+
+
+def _calls_normal(words: Names) -> bool:
+    return any(word in words.en or word in str(words.zh) for word in _NORMAL)
+
+
+def bound_unit(decision: Decision) -> str:
+    """Return the unit of the rule's bounds: the chart's own where it is the same, else as people write it."""
+    rule, reading = pair_of(decision).rule, decision.reading
+    assert reading is not None
+    if knowledge.convert(Decimal(1), rule.unit, reading.unit, reading.lab) == 1:
+        return reading.unit
+    known = knowledge.unit(rule.unit)
+    return known.display if known is not None else rule.unit
