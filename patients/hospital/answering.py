@@ -38,11 +38,11 @@ def answer(course: Course, at: Instant, phase: Phase) -> None:
 
 
 def call_back(making: Making, encounter: str, at: Instant) -> None:
-    """Plan what follows from the values of a visit that are off, as they become known.
+    """Plan what follows from the last values of an encounter that are off, as they become known.
 
     Args:
         making: The life.
-        encounter: The visit to the clinic or the emergency department.
+        encounter: The visit, or the hospital stay.
         at: Its end.
     """
     told: set[str] = set()
@@ -58,7 +58,7 @@ def call_back(making: Making, encounter: str, at: Instant) -> None:
 
 
 def _off(making: Making, encounter: str, at: Instant) -> Iterator[tuple[Result, CallBack]]:
-    """Yield the last result of each lab of a visit that a rule finds off."""
+    """Yield the last result of each lab of an encounter that a rule finds off."""
     last: dict[str, tuple[Result, CallBack | None]] = {}
     for result in making.results:
         if result.encounter == encounter:

@@ -161,7 +161,7 @@ class Replacement(Bound):
 
 
 class CallBack(Bound):
-    """What somebody who is not in hospital is told to do about a value that is off."""
+    """What somebody who goes home is told to do about a value that is off."""
 
     kind: Literal["appointment", "lab", "warning", "teaching"]
     text: Words

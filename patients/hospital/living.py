@@ -117,8 +117,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if making.died is None:
         take_again(making, desk, course.leaves)
         plan_leaving(course)
-        if not course.inpatient:
-            call_back(making, course.ward, course.leaves)
+        call_back(making, course.ward, course.leaves)
     chart_doses(course)
     fell = "fall" in making.showing
     manage(making, course.ward, course.arrival, fell=fell)
