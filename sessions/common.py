@@ -159,6 +159,8 @@ class Common(_Frozen):
     """Drugs whose dose may be halved with the tablets there are."""
     skip_pairs: tuple[str, ...]
     """Monitoring pairs that no session is about: infusions, which no patient takes."""
+    skip_conditional: tuple[str, ...]
+    """Drugs whose dose no eGFR alone decides: it is never ordered "so much if below, else so much"."""
     skip_drugs: tuple[str, ...]
     """Drugs given in hospital only, where asking how they are taken at home makes no sense."""
 
