@@ -128,17 +128,17 @@ def doubles(sessions: Iterable[Session]) -> list[tuple[str, str]]:
     seen: dict[tuple[str, ...], str] = {}
     found = []
     for session in sessions:
-        key = (session.chart.patient, session.anchor, *(_asked(session, turn) for turn in session.turns))
+        key = (session.chart.patient, session.anchor, *(_asked(turn) for turn in session.turns))
         first = seen.setdefault(key, session.id)
         if first != session.id:
             found.append((session.id, f"asks the same four questions about the same facts as `{first}`"))
     return found
 
 
-def _asked(session: Session, turn: Turn) -> str:
+def _asked(turn: Turn) -> str:
     calls = turn.gold.calls if turn.gold is not None else ()
     told = [
-        [call.tool, {name: value for name, value in sorted(call.arguments.items()) if value != session.id}]
+        [call.tool, {name: value for name, value in sorted(call.arguments.items()) if name != "session_id"}]
         for call in calls
     ]
     return orjson.dumps([turn.task, turn.topic, told]).decode()
