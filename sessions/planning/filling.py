@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from wardround.patients import ChartStore, Stream
@@ -12,8 +12,8 @@ from .evidence import tiers_of
 from .making import Cell, Run, Visit, make_session
 from .scenarios import ARCS, Scenario
 
-TRIES: Final = 8
-"""Cells tried for one session of a patient."""
+TRIES: Final = 6
+"""Cells of one scenario tried for one session of a patient."""
 
 
 def fill(
@@ -71,17 +71,20 @@ def _visit(run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: 
     return "; ".join(dict.fromkeys(reasons)) or "the record is enough for no cell that is still wanted"
 
 
-def _wanted(run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int) -> list[tuple[Cell, Scenario]]:
-    """Return the cells to try for a patient: of the scenario that lacks most, hard and easy ones in turn."""
+def _wanted(
+    run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int
+) -> Iterator[tuple[Cell, Scenario]]:
+    """Yield the cells to try for a patient: of the scenario that lacks most, hard and easy ones in turn."""
     stream = Stream("cells", run.seed, run.chunk, visit.patient, turn)
-    found: list[tuple[Cell, Scenario]] = []
-    for scenario in run.scenarios:
-        tiers = {tier for case in visit.cases(scenario) for tier in tiers_of(scenario, case)}
-        cells: list[Cell] = [(scenario.id, tier, arc) for tier in sorted(tiers) for arc in ARCS]
-        found.extend((cell, scenario) for cell in cells if each is None or run.cells[cell] < each)
     missing = Counter(cell[0] for cell in run.all_cells() if each is None or run.cells[cell] < each)
     done = Counter(session.scenario for session in run.sessions)
-    found = stream.shuffled(found)
+    scenarios = [one for one in stream.shuffled(run.scenarios) if missing[one.id]]
     # where every cell has its number the emptiest scenario is the one that lacks most; else the least served
-    found.sort(key=lambda one: (done[one[0][0]] - missing[one[0][0]], run.cells[one[0]], hard[one[0]]))
-    return found[:TRIES]
+    scenarios.sort(key=lambda one: done[one.id] - missing[one.id])
+    for scenario in scenarios:
+        tiers = {tier for case in visit.cases(scenario) for tier in tiers_of(scenario, case)}
+        cells: list[Cell] = [(scenario.id, tier, arc) for tier in sorted(tiers) for arc in ARCS]
+        wanted = stream.shuffled([cell for cell in cells if each is None or run.cells[cell] < each])
+        wanted.sort(key=lambda cell: (run.cells[cell], hard[cell]))
+        for cell in wanted[:TRIES]:
+            yield cell, scenario

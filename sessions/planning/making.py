@@ -24,7 +24,7 @@ from .scenarios import ARCS, TIERS, Arc, Scenario, Tier, arc_name
 RETRIES: Final = 3
 """Plans tried for a cell after a first one failed a gate; then the next cell, then the next patient."""
 GATES: Final = ("gate1", "gate2", "gate3")
-_ROUNDS: Final = 3
+_ROUNDS: Final = 2
 """Stays of a patient that are visited, the longest first."""
 Cell = tuple[str, Tier, Arc]
 

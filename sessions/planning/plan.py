@@ -24,14 +24,18 @@ from .scenarios import Arc, Scenario, Tier
 _INTERVIEW: Final = frozenset({"patient", "mixed"})
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
 """Needs that a sparse session never has."""
-_THREADS: Final = 6
+_THREADS: Final = 5
 """Threads tried for one cell."""
+_OPENINGS: Final = 2
+"""Openings tried for one thread."""
 _OFFERED: Final = 3
 """Moves taken of what one kind offers."""
-_WIDTH: Final = 16
+_WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
-_NODES: Final = 1500
-"""Moves weighed for one thread before it is given up."""
+_OTHERS: Final = 8
+"""Decisions other than the thread that a session may ask for as well."""
+_NODES: Final = 800
+"""Moves weighed for one opening before it is given up."""
 _TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
 
 
@@ -75,10 +79,8 @@ def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, 
     if case.view.sex not in {"female", "male"} or lacks(scenario, tier, case):
         return
     for thread in _threads(case, scenario, stream, quota):
-        opened = list(islice(decision_kinds()[thread.kind].openings(case, thread), 2))
-        for opening in opened:
-            search = _Search(case, scenario, tier, arc, thread, stream, quota)
-            plan = search.run(opening)
+        for opening in openings_of(case, thread):
+            plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota).run()
             if plan is not None:
                 yield plan
                 break
@@ -98,30 +100,66 @@ def _threads(case: Case, scenario: Scenario, stream: Stream, quota: Quota) -> li
     return found[:_THREADS]
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """A move that may be taken, and what speaks against it."""
+
+    move: Move
+    cost: int
+    types: frozenset[str]
+    asks: bool
+
+
 class _Search:
-    """One try to lead four turns to a thread."""
+    """One try to lead four turns from an opening to a thread."""
 
     def __init__(
-        self, case: Case, scenario: Scenario, tier: Tier, arc: Arc, thread: Decision, stream: Stream, quota: Quota
+        self,
+        case: Case,
+        scenario: Scenario,
+        tier: Tier,
+        arc: Arc,
+        thread: Decision,
+        opening: Move,
+        stream: Stream,
+        quota: Quota,
     ) -> None:
         self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
-        self.thread, self.stream, self.quota = thread, stream, quota
+        self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
         self.nodes = 0
         reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
         self.decided = reasons[-1] if reasons else None
         """The turn that decides the thread."""
         self.wants_score = tier != "sparse" and bool({"DG", "CR"} & set(arc)) and bool(scores_of(case))
-        self.pools: dict[tuple[str, bool], list[Move]] = {}
+        self.pools: list[list[_Choice]] = []
 
-    def run(self, opening: Move) -> Plan | None:
-        """Return a plan that begins with an opening; None where none was found."""
-        self.pools = {}
-        moves = self._deeper((opening,))
+    def run(self) -> Plan | None:
+        """Return a plan; None where none was found."""
+        made: dict[tuple[str, bool], list[_Choice]] = {}
+        for turn in range(1, len(self.arc)):
+            key = (self.arc[turn], turn == self.decided)
+            if key not in made:
+                made[key] = self._pool(*key)
+            if not made[key]:
+                return None
+            self.pools.append(made[key])
+        if not self._can_be():
+            return None
+        moves = self._deeper((self.opening,))
         if moves is None:
             return None
         chain = chain_of(self.case, moves, self.thread)
         assert chain is not None
         return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
+
+    def _can_be(self) -> bool:
+        """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
+        choices = [choice for pool in self.pools for choice in pool]
+        if not any(choice.asks for choice in choices):
+            return False
+        if self.tier == "rich" and not any(choice.move.conflict for choice in choices):
+            return False
+        return not self.wants_score or any(choice.move.score is not None for choice in choices)
 
     def _deeper(self, chosen: tuple[Move, ...]) -> tuple[Move, ...] | None:
         """Add the turns that are missing, best first; None where no move fits."""
@@ -130,37 +168,67 @@ class _Search:
             return chosen if self._whole(chosen) else None
         asked = any(move.source in _INTERVIEW for move in chosen)
         last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
-        for move in self._candidates(turn, chosen):
+        for choice in self._ordered(turn, chosen):
+            if (choice.asks and asked) or (last_to_ask and not choice.asks):
+                continue
             self.nodes += 1
             if self.nodes > _NODES:
                 return None
-            asks = move.source in _INTERVIEW
-            if (asks and asked) or (last_to_ask and not asks) or not self._fits(turn, chosen, move):
+            if not self._fits(chosen, choice.move) or not self._still_rich(turn, chosen, choice):
                 continue
-            found = self._deeper((*chosen, move))
+            found = self._deeper((*chosen, choice.move))
             if found is not None:
                 return found
         return None
 
+    def _still_rich(self, turn: int, chosen: tuple[Move, ...], choice: _Choice) -> bool:
+        """Tell whether a last turn brings what the session still lacks; earlier ones may."""
+        if turn + 1 < len(self.arc):
+            return True
+        if self.wants_score and choice.move.score is None and not any(move.score is not None for move in chosen[1:]):
+            return False
+        if self.tier == "rich" and not choice.move.conflict and not any(move.conflict for move in chosen):
+            return False
+        read = choice.types.union(*(move.types for move in chosen))
+        return len(read) >= _TYPES_LEAST[self.tier]
+
     # -- which moves ---------------------------------------------------------------------------------------------------
 
-    def _candidates(self, turn: int, chosen: tuple[Move, ...]) -> list[Move]:
-        """Return the moves to try at a turn, what the set needs most first."""
-        task = self.arc[turn]
-        key = (task, turn == self.decided)
-        if key not in self.pools:
-            self.pools[key] = self._pool(task, turn == self.decided, chosen[0])
+    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> list[_Choice]:
+        """Return the moves to try at a turn; a type that two turns have read already comes later."""
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
-        pool = self.pools[key]
-        weighed = sorted(range(len(pool)), key=lambda place: (self._cost(pool[place], often), place))
-        asking = [place for place in weighed if pool[place].source in _INTERVIEW]
-        reading = [place for place in weighed if pool[place].source not in _INTERVIEW]
-        kept = {*asking[:_WIDTH], *reading[:_WIDTH]}
-        return [pool[place] for place in weighed if place in kept]
+        if not often:
+            return self.pools[turn - 1]
+        return sorted(self.pools[turn - 1], key=lambda choice: choice.cost + 20 * len(often & choice.types))
 
-    def _cost(self, move: Move, often: set[str]) -> int:
-        cost = self.quota.cost(self.scenario.id, move) + 20 * len(often & move.types)
+    def _pool(self, task: str, decides: bool) -> list[_Choice]:
+        """Return the moves of a task, what the set needs most first; the same move is offered once."""
+        found: list[Move] = []
+        if task == "CR":
+            found.extend(self._reasoned(decides))
+        else:
+            found.extend(offers_of(self.case, self.scenario, self.thread, self.opening, task))
+        if task == "WU":
+            found.extend(self._written())
+        if task in {"IL", "DG"}:
+            kind = decision_kinds()[self.thread.kind]
+            found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
+        allowed = set(self.scenario.resource_types)
+        once = {(move.kind, move.topic): move for move in reversed(found)}
+        choices = [
+            _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)
+            for move in self.stream.shuffled([once[key] for key in sorted(once)])
+            if move.types <= allowed
+        ]
+        choices.sort(key=lambda choice: choice.cost)
+        kept = {
+            id(choice) for asks in (True, False) for choice in [one for one in choices if one.asks is asks][:_WIDTH]
+        }
+        return [choice for choice in choices if id(choice) in kept]
+
+    def _cost(self, move: Move) -> int:
+        cost = self.quota.cost(self.scenario.id, move)
         if move.fact is not None and self.thread.fact is not None and move.fact.id == self.thread.fact.id:
             cost -= 20  # what the patient says about the thread belongs to it
         if self.wants_score and move.score is not None:
@@ -169,39 +237,11 @@ class _Search:
             cost -= 60
         return cost
 
-    def _pool(self, task: str, decides: bool, opening: Move) -> list[Move]:
-        """Return the moves of a task, shuffled; the same move is offered once."""
-        found: list[Move] = []
-        if task == "CR":
-            found.extend(self._reasoned(decides))
-        elif task == "WU":
-            found.extend(self._written())
-        if task != "CR":
-            found.extend(self._offered(task, opening))
-        if task in {"IL", "DG"}:
-            kind = decision_kinds()[self.thread.kind]
-            found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
-        allowed = set(self.scenario.resource_types)
-        once = {(move.kind, move.topic): move for move in reversed(found) if move.types <= allowed}
-        return self.stream.shuffled([once[key] for key in sorted(once)])
-
-    def _offered(self, task: str, opening: Move) -> Iterator[Move]:
-        focus = Focus(self.thread, frozenset({opening.topic, *opening.labs}))
-        table = move_kinds()
-        for name in self.scenario.moves.of(task):
-            kind = table.get(name)
-            if kind is None or kind.task != task or (kind.scenarios and self.scenario.id not in kind.scenarios):
-                continue
-            stream = Stream("offer", self.stream.bits64(), name)
-            yield from islice(kind.offer(self.case, focus, stream), _OFFERED)
-
     def _reasoned(self, decides: bool) -> Iterator[Move]:
         """Yield the CR moves: of the thread at the turn that decides it, else of every other decision."""
         mine = [self.thread] if decides else self._others()
         for decision in mine:
-            kind = decision_kinds()[decision.kind]
-            for ask in (False, True):
-                yield from islice(kind.decides(self.case, decision, ask), _OFFERED)
+            yield from reasons_of(self.case, decision)
 
     def _others(self) -> list[Decision]:
         """Return decisions about other things, those the set needs most first."""
@@ -209,7 +249,7 @@ class _Search:
         others = [one for one in decisions_of(self.case, self.scenario) if not same_matter(one, thread)]
         others = self.stream.shuffled(others)
         others.sort(key=lambda one: self.quota.decision_cost(self.scenario.id, one.subject, one.unchanged))
-        return others[:_WIDTH]
+        return others[:_OTHERS]
 
     def _written(self) -> Iterator[Move]:
         reasons = self.arc.count("CR")
@@ -219,7 +259,7 @@ class _Search:
 
     # -- what fits -----------------------------------------------------------------------------------------------------
 
-    def _fits(self, turn: int, chosen: tuple[Move, ...], move: Move) -> bool:
+    def _fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
         """Tell whether a move may follow the ones already chosen."""
         if any(move.topic == other.topic for other in chosen):
             return False
@@ -228,9 +268,9 @@ class _Search:
         asked = {lab for other in chosen for lab in other.labs}
         if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
             return False
-        return self._decision_fits(turn, chosen, move)
+        return self._decision_fits(chosen, move)
 
-    def _decision_fits(self, turn: int, chosen: tuple[Move, ...], move: Move) -> bool:
+    def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
         decision = move.decision
         if move.task not in {"CR", "WU"} or decision is None:
             return True
@@ -244,18 +284,52 @@ class _Search:
 
     def _whole(self, moves: tuple[Move, ...]) -> bool:
         """Tell whether four moves are a session of this cell."""
-        if sum(move.source in _INTERVIEW for move in moves) != 1:
-            return False
-        if len(frozenset().union(*(move.types for move in moves))) < _TYPES_LEAST[self.tier]:
-            return False
         needs = frozenset().union(*(move.needs for move in moves))
         if self.tier == "moderate" and not needs & {"trend", "formula", "threshold"}:
             return False
-        if self.tier == "rich" and not any(move.conflict for move in moves):
-            return False
-        if self.wants_score and not any(move.score is not None for move in moves[1:]):
-            return False
         return not self.quota.refuses(moves) and chain_of(self.case, moves, self.thread) is not None
+
+
+# -- what one case offers: worked out once, whatever the cell ----------------------------------------------------------
+
+
+def openings_of(case: Case, thread: Decision) -> tuple[Move, ...]:
+    """Return the turns that may open a session about a decision."""
+    key = f"planning.openings.{_name(thread)}"
+    return case.memo(key, lambda case: tuple(islice(decision_kinds()[thread.kind].openings(case, thread), _OPENINGS)))
+
+
+def reasons_of(case: Case, decision: Decision) -> tuple[Move, ...]:
+    """Return the CR turns about a decision, with and without asking the patient."""
+
+    def make(case: Case) -> tuple[Move, ...]:
+        decides = decision_kinds()[decision.kind].decides
+        return tuple(move for ask in (False, True) for move in islice(decides(case, decision, ask), _OFFERED))
+
+    return case.memo(f"planning.reasons.{_name(decision)}", make)
+
+
+def offers_of(case: Case, scenario: Scenario, thread: Decision, opening: Move, task: str) -> tuple[Move, ...]:
+    """Return what every kind of a task offers after an opening."""
+
+    def make(case: Case) -> tuple[Move, ...]:
+        focus = Focus(thread, frozenset({opening.topic, *opening.labs}))
+        found: list[Move] = []
+        for name in scenario.moves.of(task):
+            kind = move_kinds().get(name)
+            if kind is None or kind.task != task or (kind.scenarios and scenario.id not in kind.scenarios):
+                continue
+            stream = Stream("offer", case.view.patient, case.encounter, case.anchor, scenario.id, opening.topic, name)
+            found.extend(islice(kind.offer(case, focus, stream), _OFFERED))
+        return tuple(found)
+
+    return case.memo(f"planning.offers.{task}.{_name(thread)}.{opening.topic}", make)
+
+
+def _name(decision: Decision) -> str:
+    """Return what tells a decision from all others of its case."""
+    targets = "+".join(f"{act}-{target}" for act, target in decision.accepted)
+    return f"{decision.kind}.{decision.subject}.{decision.act}.{targets}"
 
 
 def same_matter(one: Decision, other: Decision) -> bool:
