@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
+from wardround.patients.knowledge.graph_models import Severity
 from wardround.patients.times import Instant
 
 from .documents import Frozen, read_document
@@ -32,6 +33,8 @@ class _Document(Frozen):
     """From this age on a further point comes by chance."""
     least_in_facility: int
     """Points of who lives in a care home, at least."""
+    leaves_behind: dict[str, dict[Severity, int]]
+    """Points that stay when an illness is over, by condition and severity."""
     on_foot: tuple[str, ...]
     """Findings of who walks, be it with a walker; so does who lives alone."""
     most_on_foot: Walking
@@ -54,6 +57,8 @@ def _points(making: Making, at: Instant) -> int:
     document, age = _rules(), making.age(at)
     weights = rules().frailty
     points = sum(weights.get(one.condition, 0) for one in making.ill(at))
+    over = [one for one in making.illnesses.values() if one.resolved is not None and one.resolved <= at]
+    points += max((document.leaves_behind.get(one.condition, {}).get(one.severity, 0) for one in over), default=0)
     points += next((more for least, more in document.points_from_age if age >= least), 0)
     points += making.stream("frail").below(2) if age >= document.by_chance_from_age else 0
     if making.person.living == "facility":

@@ -287,6 +287,21 @@ def test_after_a_severe_stroke_or_a_hip_fracture_few_go_home_alone() -> None:
     assert away > home
 
 
+def test_who_had_a_severe_stroke_manages_no_better_afterwards() -> None:
+    walking = ["independent", "cane", "walker", "wheelchair", "bedbound"]
+    seen = 0
+    for life in _lives():
+        for illness in life.illnesses:
+            if illness.condition not in ("stroke", "hip_fracture") or illness.severity == "mild":
+                continue
+            before = [one for one in life.functions if one.encounter == illness.encounter]
+            after = [one for one in life.functions if int(one.id[2:]) > int(before[0].id[2:])] if before else []
+            if after and life.person.living != "alone":
+                seen += 1
+                assert walking.index(after[0].walking) >= walking.index(before[0].walking)
+    assert seen > 0
+
+
 def test_the_course_tells_when_treatment_changed_and_when_the_patient_was_ready() -> None:
     kinds = {one.kind for life in _lives() for one in life.events}
     assert {"ready", "treatment_changed"} <= kinds
