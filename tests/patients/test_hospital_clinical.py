@@ -142,3 +142,17 @@ def _unwatched() -> Life:
 )  # fmt: skip
 def test_what_is_wrong_is_found(wrong: Callable[[], Life], words: str) -> None:
     assert any(words in one for one in faults(wrong()))
+
+
+def test_who_can_have_nothing_safe_is_not_left_untreated() -> None:
+    """A failing heart with a pressure of 80 gets no diuretic; with a normal one it is a fault to give none."""
+    for life in _lives():
+        stay = _ward(life, "acute_decompensated_heart_failure")
+        if stay is not None:
+            kept = tuple(one for one in life.prescriptions if one.drug not in ("furosemide", "bumetanide", "torsemide"))
+            bare = replace(life, prescriptions=kept, treated=())
+            assert any("without any of" in one for one in faults(bare))
+            low = tuple(replace(one, text="80/50") if one.lab == "blood_pressure" else one for one in life.results)
+            assert not any("without any of" in one for one in faults(replace(bare, results=low)))
+            return
+    raise AssertionError("nobody has a failing heart")
