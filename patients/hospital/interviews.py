@@ -94,6 +94,7 @@ class _Answers:
         """Return the interview."""
         self._tell_symptoms()
         self._tell_medicines()
+        self._tell_effects()
         self._tell_social()
         self._tell_function()
         self._tell_pain()
@@ -156,7 +157,9 @@ class _Answers:
             told, more = self._opening()
             self._add(_SYMPTOMS, "complaint", told, self._said("complaint", more, "calm_closers"))
         for sign in known.absent:
-            self._add(_SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign), "plain"))
+            self._add(
+                _SYMPTOMS, sign.id, [sign.id], self._said(sign.id, symptoms.absence(speaker, sign.finding), "plain")
+            )
 
     def _mood(self, sign: Sign) -> str:
         """Return the mood in which a symptom is told."""
@@ -253,6 +256,19 @@ class _Answers:
             if one.state not in ("taking", "unsure"):
                 mood = "confess" if self._facts[one.id].withheld else "openly"
             self._add(_MEDICINES, one.id, [one.id], self._said(one.id, told, mood))
+
+    def _tell_effects(self) -> None:
+        """Record what home drugs do, and what they do not."""
+        speaker = self._speaker
+        for one in self._known.effects:
+            if one.present:
+                told = [
+                    medicines.effect(speaker, one.drug, one.finding, one.place),
+                    speaker.next(phrases("effect_more")),
+                ]
+            else:
+                told = symptoms.absence(speaker, one.finding)
+            self._add(_SYMPTOMS, one.id, [one.id], self._said(one.id, told, "plain"))
 
     # -- life and function ---------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from wardround.patients.rng import Stream
 from wardround.patients.times import Instant
 
 from .functioning import informant_of
+from .interviews_effects import Effect, effects
 from .life import Adherence, Function, Illness, Life, Prescription, Result, Sign, Stay
 from .making import age_at
 from .phrasing import limit
@@ -50,6 +51,8 @@ class Known:
     """Every pain score, in order of time."""
     better: tuple[Instant, ...]
     """When the patient was found to be better, in order of time."""
+    effects: tuple[Effect, ...]
+    """What home drugs do and do not."""
 
     @property
     def inpatient(self) -> bool:
@@ -134,11 +137,14 @@ def _known(
     ]  # fmt: skip
     pains = [one for one in life.results if one.lab == "pain_score" and one.encounter in ids and one.text.isdigit()]
     begin = min(one.start for one in parts)
+    age = age_at(life.person.birth_date, begin)
+    spoken = {one.finding for one in life.signs if one.encounter in ids} | {root.complaint}
+    spoken |= {one.reason_concept for one in drugs if one.reason_concept is not None}
     return Known(
         life=life,
         root=root,
         begin=begin,
-        age=age_at(life.person.birth_date, begin),
+        age=age,
         present=_unique(present),
         absent=_unique(told_symptoms(denied)),
         adherence=drugs,
@@ -149,6 +155,10 @@ def _known(
         now=root.end,
         pains=tuple(sorted(pains, key=lambda one: (one.at, int(one.id[1:])))),
         better=tuple(sorted(one.at for one in life.events if one.kind == "improved" and one.encounter in ids)),
+        # no drug that may be held back: it is named when its effect is told
+        effects=effects(
+            life, root, age, [one for one in drugs if one.charted or one.state not in _BAD], frozenset(spoken)
+        ),
     )
 
 
@@ -212,7 +222,7 @@ def _matters(known: Known, fact: Adherence) -> bool:
 
 def facts(known: Known) -> dict[str, Fact]:
     """Return the facts of an interview by id, in the order in which they are told."""
-    found = [*_symptoms(known), *_pain(known), *_adherence(known), *_social(known), *_function(known)]
+    found = [*_symptoms(known), *_pain(known), *_adherence(known), *_effects(known), *_social(known), *_function(known)]
     return {one.id: one for one in found}
 
 
@@ -306,6 +316,14 @@ def _adherence(known: Known) -> list[Fact]:
                  withheld=hidden is one)
         )  # fmt: skip
     return found
+
+
+def _effects(known: Known) -> list[Fact]:
+    return [
+        Fact(id=one.id, kind="symptom", concept=one.finding, drug=one.drug, source="simulated",
+             polarity="present" if one.present else "absent")
+        for one in known.effects
+    ]  # fmt: skip
 
 
 def _social(known: Known) -> list[Fact]:

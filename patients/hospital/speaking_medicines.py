@@ -106,6 +106,12 @@ def side_effect(speaker: Speaker, fact: Adherence, drug: Pair) -> Pair | None:
     return None
 
 
+def effect(speaker: Speaker, drug: str, finding: str, place: int) -> Pair:
+    """Return what a drug does to the patient, in the words of its profile at that place."""
+    said = next(one.say for one in drug_profiles()[drug].adverse if one.finding == finding)
+    return speaker.fill(Pair(said.en[place], said.zh[place]), {"drug": called(speaker, drug)})
+
+
 def _named(speaker: Speaker, concept: str) -> Pair:
     found = {**findings(), **conditions()}.get(concept)
     english = found.name.en.lower() if found is not None else concept.replace("_", " ")

@@ -277,11 +277,11 @@ def plain(speaker: Speaker, sign: Sign) -> Pair:
     return _say(speaker, finding_profiles()[sign.finding], sign)
 
 
-def absence(speaker: Speaker, sign: Sign) -> list[Pair]:
+def absence(speaker: Speaker, finding: str) -> list[Pair]:
     """Return the sentences that say that a symptom is not there."""
-    lay = finding_profiles()[sign.finding].lay
+    lay = finding_profiles()[finding].lay
     assert lay is not None
-    place = speaker.stream("deny", sign.finding).choice(_denials(sign.finding))
+    place = speaker.stream("deny", finding).choice(_denials(finding))
     said = speaker.fill(Pair(lay.deny.en[place], lay.deny.zh[place]))
     return [said, speaker.next(phrases("denied_more"))]
 

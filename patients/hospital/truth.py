@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from wardround.patients.times import Instant
 
+from .interviews_facts import knowns
 from .life import Adherence, Life, Pair, Sign
 from .provenance import Provenance, Trace
 from .record import Record
@@ -229,5 +230,13 @@ def _said(life: Life) -> list[Unsaid]:
         )
         for sign in life.signs
         if not sign.told
+    ]  # fmt: skip
+    found += [
+        Unsaid(
+            kind="finding", fact=f"{known.root.id}-{one.id}", encounter=f"{life.patient_id}-{known.root.id}",
+            charted="", truth=f"{one.finding}: {'present' if one.present else 'absent'}",
+        )
+        for known, _ in knowns(life)
+        for one in known.effects
     ]  # fmt: skip
     return found

@@ -1,0 +1,76 @@
+"""What to do about symptoms that drugs cause (data/side_effects.json)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wardround.patients.errors import DataError
+
+from . import lexicon
+from .models import Names
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SideEffectRule(_Frozen):
+    """What is right where a patient on one of the drugs tells of one of the findings."""
+
+    id: str
+    drugs: tuple[str, ...] = Field(min_length=1)
+    """Ids of drugs or classes."""
+    but: tuple[str, ...] = ()
+    """Ids of drugs or classes that it does not hold for."""
+    findings: tuple[str, ...] = Field(min_length=1)
+    lab: str | None = None
+    """Laboratory test or vital sign whose value decides."""
+    at_least: Decimal | None = None
+    below: Decimal | None = None
+    unit: str | None = None
+    explained: bool = False
+    """It also holds where an illness explains the finding."""
+    act: Literal["continue", "hold", "stop", "reduce", "switch"]
+    say: Names
+    """What to do, one sentence without full stop; {drug}."""
+    why: Names
+    """What it shows, after a comma; {drug}."""
+    source: str | None = None
+    assumption: bool = False
+
+    def holds_for(self, drug: str) -> bool:
+        """Tell whether it is about a drug."""
+        is_a = lexicon().is_a
+        return any(is_a(drug, one) for one in self.drugs) and not any(is_a(drug, one) for one in self.but)
+
+
+class _File(_Frozen):
+    format_version: Literal[1]
+    about: str
+    entries: tuple[SideEffectRule, ...]
+
+
+@lru_cache(maxsize=1)
+def side_effect_rules() -> tuple[SideEffectRule, ...]:
+    """Return the rules, in the order of the file.
+
+    Raises:
+        DataError: The file is faulty; says field and fault.
+    """
+    text = files("wardround.patients.knowledge").joinpath("data", "side_effects.json").read_bytes()
+    try:
+        return _File.model_validate_json(text).entries
+    except ValidationError as error:
+        faults = (f"side_effects.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise DataError("\n".join(faults)) from error
+
+
+@lru_cache(maxsize=1024)
+def side_effects_of(drug: str) -> tuple[SideEffectRule, ...]:
+    """Return the rules that are about a drug."""
+    return tuple(rule for rule in side_effect_rules() if rule.holds_for(drug))
