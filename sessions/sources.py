@@ -43,6 +43,15 @@ class Studies(_Frozen):
     """Beginnings, in lower case, of sentences that say nothing new."""
 
 
+class Resistance(_Frozen):
+    """Where one resistance speaks for others."""
+
+    organisms: tuple[str, ...]
+    marker: str
+    only: tuple[str, ...]
+    """What is changed to where the marker is resistant."""
+
+
 class Cultures(_Frozen):
     """`data/cultures.json`."""
 
@@ -52,9 +61,21 @@ class Cultures(_Frozen):
     cultures: dict[str, Names]
     nothing: tuple[str, ...]
     """Results, in lower case and without marks, that say that nothing grew."""
+    contaminants: tuple[str, ...]
+    """Organisms that nobody decides by alone."""
+    contested: dict[str, tuple[str, ...]]
+    """Organism → drugs that are susceptible in the test, but on whose use good physicians differ."""
+    broad: tuple[str, ...]
+    narrow: tuple[str, ...]
+    esbl: Resistance
     urinary: tuple[str, ...]
     """Antibiotics that work in urine alone."""
     oral_only: tuple[str, ...]
+    rules: dict[Literal["fits", "misfit"], str]
+    advice: dict[Literal["fits", "misfit"], Names]
+    """{drug}, {other}."""
+    finding: Names
+    """{culture}, {grew}, {say}, {drug}."""
     prefer: tuple[str, ...]
     """What to change to, in this order."""
     say: dict[Result, Names]
@@ -76,10 +97,14 @@ class Course(_Frozen):
     """After so long the course may be over, and going on is no longer plainly right."""
     percent: int
     """Least change of the marker."""
-    fever: str
-    """From this temperature in degrees Celsius on."""
     calm: str
-    """Below this temperature."""
+    """No fever below this temperature in degrees Celsius."""
+    confounders: tuple[str, ...]
+    """Drugs and classes that raise the marker by themselves."""
+    confounding: tuple[str, ...]
+    """Conditions in which the marker says nothing of the infection."""
+    cultures: Names
+    """What is repeated where it does not answer."""
     acts: dict[Literal["answers", "worse"], CourseAct]
 
 

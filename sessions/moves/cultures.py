@@ -24,7 +24,7 @@ from wardround.sessions.record_cultures import Culture, Susceptibility, culture_
 from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import cultures, infection
 
-from .drugs import askable, order_call, order_items, order_line, topic, was_asked
+from .drugs import askable, order_call, order_items, order_line, spaced, topic, was_asked
 from .move import Case, Focus, Move, MoveKind
 from .parts import (
     advice_item,
@@ -161,6 +161,32 @@ def susceptibility_items(known: Susceptibility, order: Order) -> list[Item]:
     ]
 
 
+def sensitivity_move(case: Case, culture: Culture, known: Susceptibility, order: Order) -> Move:
+    """Return the turn that asks how what grew answers to the antibiotic (IL); it may open a session."""
+    say = cultures().say[known.reading]
+    grew = item(
+        "grew",
+        f"Says that it is {known.grew.en}.",
+        f"说明长出的是{known.grew.zh}。",
+        MentionCheck(concept=known.grew.en),
+        (f"read-s-{known.drug}",),
+    )
+    return Move(
+        kind="sensitivity",
+        task="IL",
+        source="ehr",
+        topic=f"sensitivity:{order.drug}",
+        calls=(susceptibility_call(case, order),),
+        answer=Text(
+            en=f"{known.grew.en}: {say.en} to {order.name}.", zh=f"{known.grew.zh}对{spaced(order.zh)}{say.zh}。"
+        ),
+        rubric=(*susceptibility_items(known, order), grew, grounded_item()),
+        slots={"culture": entity(case, "culture", culture.id, culture.names), "drug": drug_entity(case, order)},
+        keys=frozenset(known.keys),
+        opening=True,
+    )
+
+
 def decide_culture_move(case: Case, decision: Decision, culture: Culture, known: Susceptibility) -> Move:
     """Return the turn that asks whether the antibiotic fits what grew (CR)."""
     order = decision.order
@@ -222,8 +248,19 @@ def _with_drug(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
             yield culture_drug_move(case, culture, order)
 
 
+def _sensitivities(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    view = culture_view(case)
+    grown = view.grown
+    if grown is None:
+        return
+    for order in stream.shuffled([one for one in antibiotics(case) if one.drug in view.susceptibilities]):
+        if f"sensitivity:{order.drug}" not in focus.busy:
+            yield sensitivity_move(case, grown, view.susceptibilities[order.drug], order)
+
+
 KINDS: Final[tuple[MoveKind, ...]] = (
     MoveKind("culture", "IL", "ehr", _alone),
+    MoveKind("sensitivity", "IL", "ehr", _sensitivities),
     MoveKind("culture_drug", "DG", "ehr", _with_drug),
 )
 """Turns about cultures; `decide_culture` comes from its decision."""
