@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import warnings
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from wardround.patients import Stream, UsageError
 from wardround.rubrics import (
@@ -43,6 +43,7 @@ _RAW = 20_000
 """Characters kept of a raw reply."""
 
 Sleep = Callable[[float], Awaitable[None]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +207,10 @@ def judge_all(
             await whom.close()
         return sorted(found, key=lambda one: one.key)
 
-    return _run(work)
+    return run_async(work)
 
 
-def _run(work: Callable[[], Any]) -> list[Judgement]:
+def run_async(work: Callable[[], Coroutine[Any, Any, list[T]]]) -> list[T]:
     """Run to the end; beside a running event loop (a notebook) in a thread of its own."""
     try:
         asyncio.get_running_loop()
@@ -297,13 +298,15 @@ class LiteLLMClient:
         self._key = _key(plan)
         self._litellm = _litellm()
 
-    async def ask(self, messages: list[dict[str, str]], *, structured: bool) -> Reply:
-        """Ask once."""
+    async def ask(
+        self, messages: list[dict[str, str]], *, structured: bool, form: dict[str, Any] | None = None
+    ) -> Reply:
+        """Ask once; `form` is the name and schema of a reply other than a judgement."""
         plan = self._plan
-        form: dict[str, Any] = {}
+        wanted: dict[str, Any] = {}
         if structured:
-            schema = {"name": "judgement", "strict": True, "schema": reply_schema()}
-            form = {"response_format": {"type": "json_schema", "json_schema": schema}}
+            schema = form or {"name": "judgement", "strict": True, "schema": reply_schema()}
+            wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # pydantic warns of fields that endpoints leave out
@@ -317,7 +320,7 @@ class LiteLLMClient:
                     timeout=plan.deadline,
                     max_retries=0,
                     num_retries=0,
-                    **form,
+                    **wanted,
                 )
         except Exception as fault:  # noqa: BLE001  # litellm's errors have no common base beside Exception
             return Reply(_status(fault), self._scrub(str(fault)), _retry_after(fault))
