@@ -31,7 +31,7 @@ class StepOrder(_Frozen):
     drug: str | None = None
     dose: str = ""
     route: str = ""
-    frequency: str = ""
+    frequency: Names | None = None
     service: Names | None = None
     priority: Literal["routine", "urgent", "asap"] = "routine"
 
@@ -39,7 +39,7 @@ class StepOrder(_Frozen):
     def _one(self) -> StepOrder:
         if (self.drug is None) == (self.service is None):
             raise ValueError("give either `drug` or `service`")
-        if self.drug is not None and not (self.dose and self.route and self.frequency):
+        if self.drug is not None and (not self.dose or not self.route or self.frequency is None):
             raise ValueError(f"`{self.drug}`: an order of a drug has dose, route and frequency")
         return self
 
@@ -95,6 +95,8 @@ class DecisionBand(_Frozen):
     """For that sex only."""
     unless: tuple[str, ...] = ()
     """Conditions with which this band is not asked."""
+    quoted: Decimal | None = None
+    """The cut-off that is commonly quoted, in the table's unit, where the value's level alone does not say enough."""
 
     @model_validator(mode="after")
     def _shape(self) -> DecisionBand:
@@ -116,6 +118,17 @@ class DecisionBand(_Frozen):
         if not closed and value in {self.at_least, self.below}:
             return None
         return (self.at_least is None or value >= self.at_least) and (self.below is None or value < self.below)
+
+
+class Occasion(_Frozen):
+    """What makes a physician ask though nothing will be needed: any one of it."""
+
+    level: Literal["low", "high", "any"] | None = None
+    """The value is, or in this stay was, out of the chart's range that way."""
+    states: tuple[str, ...] = ()
+    """Conditions that are active."""
+    drugs: tuple[str, ...] = ()
+    """Drugs or classes that are ordered."""
 
 
 class DecisionTable(_Frozen):
@@ -141,6 +154,8 @@ class DecisionTable(_Frozen):
     """How old the value may be."""
     most_values: int | None = Field(default=None, ge=1)
     """At most so many values of this stay: a marker already followed down is not to be followed again."""
+    occasion: Occasion | None = None
+    """Where the answer no is worth asking for; None: wherever it was measured (a test that is sent on suspicion)."""
     scenarios: tuple[str, ...] = ()
     """Scenarios it fits; empty for all."""
     source: str | None = None
@@ -158,6 +173,8 @@ class DecisionTable(_Frozen):
     def concepts(self) -> Iterator[str]:
         """Yield every id of the knowledge base that the table refers to beside its subject."""
         yield from (*self.needs, *self.needs_drugs, *self.unless, *self.unless_drugs, *self.step.covered)
+        if self.occasion is not None:
+            yield from (*self.occasion.states, *self.occasion.drugs)
         yield from (limit.of for limit in self.unless_values)
         for band in self.bands:
             yield from band.unless

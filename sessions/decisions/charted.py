@@ -1,0 +1,188 @@
+"""What a decision on one value looks at beside the value: diagnoses, orders, what was done, how old the patient is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wardround.patients import Instant, format_instant, knowledge, measurements, parse_instant
+from wardround.patients.resource import Resource
+from wardround.patients.tools.matching import conditions_of
+from wardround.sessions.moves.move import Case
+from wardround.sessions.record import Reading
+
+_HOUR: Final = 3_600_000_000
+_DONE: Final = ("Procedure", "DiagnosticReport", "ServiceRequest")
+_TIMES: Final = ("effectiveDateTime", "performedDateTime", "authoredOn", "issued", "occurrenceDateTime")
+_OVER: Final = frozenset({"resolved", "inactive", "remission"})
+_ADULT: Final = 18
+
+
+@dataclass(frozen=True)
+class Charted:
+    """The record of a case by concept of the knowledge base."""
+
+    active: Mapping[str, tuple[str, ...]]
+    """Condition → keys of the entries that are active at the anchor."""
+    ever: Mapping[str, tuple[str, ...]]
+    """Condition → keys of all entries, past ones included."""
+    ordered: Mapping[str, tuple[str, ...]]
+    """Drug → keys of its active orders."""
+    done: Mapping[str, Instant]
+    """Lab, procedure, service or drug → when it was last charted, done or given."""
+    age: int | None
+    """Completed years at the anchor; None where the birth date is not a day."""
+    person: str
+    """Key of the Patient."""
+
+
+def charted(case: Case) -> Charted:
+    """Return the record of a case by concept, worked out once."""
+    return case.memo("decisions.charted", _charted)
+
+
+def _charted(case: Case) -> Charted:
+    active: dict[str, list[str]] = {}
+    ever: dict[str, list[str]] = {}
+    for resource in case.snapshot.resources("Condition"):
+        key = f"Condition/{resource['id']}"
+        for concept in _diagnosis(resource):
+            ever.setdefault(concept, []).append(key)
+            if not _OVER & _codes(resource.get("clinicalStatus", {})):
+                active.setdefault(concept, []).append(key)
+    ordered: dict[str, list[str]] = {}
+    for resource in case.snapshot.resources("MedicationRequest"):
+        if resource.get("status") in {"active", "on-hold"}:
+            for drug in _drugs(resource):
+                ordered.setdefault(drug, []).append(f"MedicationRequest/{resource['id']}")
+    age, person = _person(case)
+    return Charted(
+        active={concept: tuple(keys) for concept, keys in active.items()},
+        ever={concept: tuple(keys) for concept, keys in ever.items()},
+        ordered={drug: tuple(keys) for drug, keys in ordered.items()},
+        done=_done(case),
+        age=age,
+        person=person,
+    )
+
+
+def _diagnosis(resource: Resource) -> tuple[str, ...]:
+    code = resource.get("code", {})
+    codes = [f"{one.get('system', '')}|{one['code']}" for one in code.get("coding", ()) if one.get("code")]
+    return conditions_of((str(code.get("text", "")), (), codes))
+
+
+def _codes(concept: Mapping[str, Any]) -> set[str]:
+    return {str(one.get("code")) for one in concept.get("coding", ())}
+
+
+def _drugs(resource: Resource) -> list[str]:
+    """Return every drug that an order names, the ingredients of a combination each."""
+    concept = resource.get("medicationCodeableConcept", {})
+    texts = [str(concept.get("text") or ""), *(str(one.get("display") or "") for one in concept.get("coding", ()))]
+    lexicon = knowledge.lexicon()
+    found = {drug for text in texts for mention in lexicon.scan(text, kinds={"drug"}) for drug in mention.concepts}
+    profiles = knowledge.drug_profiles()
+    return sorted(found.union(*(profiles[drug].contains for drug in found if drug in profiles)))
+
+
+def _done(case: Case) -> dict[str, Instant]:
+    done: dict[str, Instant] = {}
+
+    def note(concept: str, at: Instant | None) -> None:
+        if at is not None:
+            done[concept] = max(at, done.get(concept, at))
+
+    for resource in case.snapshot.resources("Observation"):
+        for measured in measurements(resource):
+            note(measured.concept, measured.instant)
+    for resource in case.snapshot.resources("MedicationAdministration"):
+        for drug in _drugs(resource):
+            note(drug, _instant(resource))
+    lexicon = knowledge.lexicon()
+    for kind in _DONE:
+        for resource in case.snapshot.resources(kind):
+            text = str(resource.get("code", {}).get("text") or "")
+            for mention in lexicon.scan(text, kinds={"procedure", "service", "lab"}):
+                for concept in mention.concepts:
+                    note(concept, _instant(resource))
+    return done
+
+
+def _instant(resource: Resource) -> Instant | None:
+    """Return when something was done; a day without an hour counts from its beginning, None where nothing is said."""
+    periods = (resource.get(name, {}).get("start") for name in ("performedPeriod", "effectivePeriod"))
+    for text in (*(resource.get(name) for name in _TIMES), *periods):
+        if isinstance(text, str) and len(text) >= len("2030-01-01"):
+            return parse_instant(text if "T" in text else f"{text[:10]}T00:00:00Z")
+    return None
+
+
+def _person(case: Case) -> tuple[int | None, str]:
+    person: dict[str, Any] = next(iter(case.snapshot.resources("Patient")), {})
+    born = str(person.get("birthDate", ""))
+    if len(born) != len("2030-01-01"):
+        return None, f"Patient/{person.get('id', '')}"
+    today = format_instant(case.anchor)[:10]
+    age = int(today[:4]) - int(born[:4]) - (today[5:] < born[5:])
+    return age, f"Patient/{person['id']}"
+
+
+# -- questions ---------------------------------------------------------------------------------------------------------
+
+
+def has(case: Case, concepts: Iterable[str], *, ever: bool = False) -> bool:
+    """Tell whether one of some conditions, or a case of one, is active (with `ever`: is or was there)."""
+    return next(matching(case, concepts, ever=ever), None) is not None
+
+
+def matching(case: Case, concepts: Iterable[str], *, ever: bool = False) -> Iterator[str]:
+    """Yield the keys of the entries that are one of some conditions, or a case of one."""
+    found = charted(case)
+    table, lexicon, wanted = (found.ever if ever else found.active), knowledge.lexicon(), tuple(concepts)
+    for concept in sorted(table):
+        if any(lexicon.is_a(concept, one) for one in wanted):
+            yield from table[concept]
+
+
+def takes(case: Case, drugs: Iterable[str]) -> bool:
+    """Tell whether one of some drugs or classes is ordered."""
+    return next(orders_of(case, drugs), None) is not None
+
+
+def orders_of(case: Case, drugs: Iterable[str]) -> Iterator[str]:
+    """Yield the keys of active orders of some drugs or classes."""
+    ordered, lexicon, wanted = charted(case).ordered, knowledge.lexicon(), tuple(drugs)
+    for drug in sorted(ordered):
+        if any(lexicon.is_a(drug, one) for one in wanted):
+            yield from ordered[drug]
+
+
+def done_within(case: Case, concepts: Iterable[str], hours: int) -> bool:
+    """Tell whether something was charted, done or given within some hours before the anchor."""
+    done, lexicon, wanted = charted(case).done, knowledge.lexicon(), tuple(concepts)
+    earliest = case.anchor - hours * _HOUR
+    return any(at >= earliest and any(lexicon.is_a(concept, one) for one in wanted) for concept, at in done.items())
+
+
+def latest(case: Case, measured: str) -> Reading | None:
+    """Return the unambiguous latest value of a lab or vital sign of this stay."""
+    return case.view.latest.get(measured) or case.view.vitals.get(measured)
+
+
+def fresh(case: Case, reading: Reading, hours: int) -> bool:
+    """Tell whether a value was measured within some hours before the anchor."""
+    return reading.at >= case.anchor - hours * _HOUR
+
+
+def adult(case: Case) -> bool:
+    """Tell whether the patient is known to be grown up: bounds and scores are those of adults."""
+    age = charted(case).age
+    return age is not None and age >= _ADULT
+
+
+def beyond_cure(case: Case) -> bool:
+    """Tell whether comfort is what is aimed at, so that nothing by rule is asked for."""
+    services = {"palliative_care"}
+    return bool(services & set(charted(case).done)) or has(case, services)

@@ -1,0 +1,114 @@
+"""Decisions on a lab or vital sign alone (`knowledge.decisions()`): is a step called for, or none?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from wardround.patients import Stream, knowledge
+from wardround.patients.knowledge import DecisionTable
+from wardround.sessions.moves.decide_lab import decide_lab, step_writes
+from wardround.sessions.moves.labs import latest_lab, latest_vital
+from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.record import Reading
+
+from .charted import adult, fresh, has, latest, takes
+from .decision import Decision, DecisionKind, Hinge
+from .tables import band_of, charted_as, decide, other_values, tables
+
+KIND_ID: Final = "lab"
+_SUBJECTS: Final = ("lab", "vital")
+PAIRED: Final = ("systolic_bp", "diastolic_bp")
+"""Charted as a pair in one Observation, which no edit of one number changes: never what a session hinges on."""
+
+
+def decisions(case: Case) -> tuple[Decision, ...]:
+    """Return every decision on one lab or vital sign that the record allows, in a fixed order."""
+    return case.memo("decisions.lab", _decisions)
+
+
+def _decisions(case: Case) -> tuple[Decision, ...]:
+    if not adult(case):
+        return ()
+    made = (_decision(case, table) for kind in _SUBJECTS for table in tables(case, kind))
+    return tuple(one for one in made if one is not None)
+
+
+def _decision(case: Case, table: DecisionTable) -> Decision | None:
+    reading = latest(case, table.subject)
+    if reading is None or not fresh(case, reading, table.fresh_hours) or not _asked(case, table, reading):
+        return None
+    value = knowledge.convert(reading.value, reading.unit, table.unit, table.subject)
+    band = None if value is None else band_of(case, table, value)
+    if band is None or not (band.indicated or _worth_asking(case, table, reading)):
+        return None
+    for other in other_values(case, table, band):
+        hinge = _hinge(case, table, reading, other)
+        if hinge is not None:
+            return decide(case, KIND_ID, table, band, reading, hinge)
+    return None
+
+
+def _asked(case: Case, table: DecisionTable, reading: Reading) -> bool:
+    """Tell whether the course of the stay leaves the question open: a marker that was followed is not asked about."""
+    return table.most_values is None or len(case.view.series.get(reading.lab, ())) <= table.most_values
+
+
+def _worth_asking(case: Case, table: DecisionTable, reading: Reading) -> bool:
+    """Tell whether a physician would ask though nothing is needed: the value is or was off, or the patient at risk."""
+    occasion = table.occasion
+    if occasion is None or has(case, occasion.states) or takes(case, occasion.drugs):
+        return True
+    levels = {one.level for one in (*case.view.series.get(reading.lab, ()), reading)} - {"normal", None}
+    return bool(levels) if occasion.level == "any" else occasion.level in levels
+
+
+def _hinge(case: Case, table: DecisionTable, reading: Reading, value: Decimal) -> Hinge | None:
+    """Return the edit that puts the value into another band; None where the chart could not hold it like that."""
+    text = charted_as(reading, value, table.unit)
+    if text is None:
+        return None
+    back = knowledge.convert(Decimal(text), reading.unit, table.unit, table.subject)
+    turned = None if back is None else band_of(case, table, back)
+    if turned is None or turned.indicated != (band_of(case, table, value) or turned).indicated:
+        return None
+    return Hinge(kind="quantity", keys=() if reading.lab in PAIRED else reading.keys, to=text)
+
+
+def threads(case: Case, stream: Stream) -> Iterator[Decision]:
+    """Yield the decisions in drawn order, those that call for a step first."""
+    mixed = stream.shuffled(decisions(case))
+    mixed.sort(key=lambda one: one.unchanged)
+    yield from mixed
+
+
+def openings(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield the turn that looks up the value."""
+    reading = decision.reading
+    assert reading is not None
+    if reading.lab in case.view.latest:
+        yield latest_lab(case, reading)
+        return
+    move = None if reading.lab in PAIRED else latest_vital(case, reading.lab)
+    if move is not None:
+        yield move
+
+
+def asks(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield nothing: no word of the patient turns a value."""
+    yield from ()
+
+
+def decides(case: Case, decision: Decision, mixed: bool) -> Iterator[Move]:
+    """Yield the turn that asks whether the step is called for."""
+    if not mixed:
+        yield decide_lab(case, decision)
+
+
+def writes(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield the writes that carry it out."""
+    yield from step_writes(case, decision)
+
+
+KIND: Final = DecisionKind(KIND_ID, threads, openings, asks, decides, writes)
