@@ -28,6 +28,7 @@ from .generation_rules import (
     Replacement,
     Shows,
     Slow,
+    ToldWith,
     Transfuse,
     VaccineRule,
     Watched,
@@ -74,6 +75,7 @@ class Rules(Frozen):
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
     call_back: tuple[CallBack, ...]
+    told_with: tuple[ToldWith, ...]
     drinkers: Drinkers
     cover: Cover
     operation_minutes: dict[str, tuple[int, int]]

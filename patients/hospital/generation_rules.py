@@ -170,6 +170,15 @@ class CallBack(Bound):
     from_age: int = 18
 
 
+class ToldWith(Frozen):
+    """Advice that speaks of a drug: it is given to those who go home on one."""
+
+    words: str
+    """Part of its English."""
+    drugs: tuple[str, ...]
+    """Drugs or classes."""
+
+
 class Drinkers(Frozen):
     """How heavy drinkers are watched in hospital for withdrawal."""
 

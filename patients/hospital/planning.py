@@ -16,6 +16,7 @@ from .leading_in import leads, maintenance
 from .life import Illness, Pair, Plan, PlanItem, Prescription
 from .making import HOUR, Making, at_clock, between
 from .naming import drug_name, inside, name_of
+from .situating import is_a
 from .stays import Course, service_of
 
 
@@ -63,12 +64,18 @@ def plan_leaving(course: Course) -> None:
         profile = condition_profiles()[illness.condition]
         stream = making.stream("advice", course.ward, illness.id)
         for kind, phrases, most in (("warning", profile.warning, 2), ("teaching", profile.teaching, 1)):
-            chosen = stream.shuffled(range(len(phrases.en)))[:most]
+            chosen = [n for n in stream.shuffled(range(len(phrases.en))) if _holds(phrases.en[n], after)][:most]
             items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
     for kind in ("activity", "diet"):
         items.append(_item(making, kind, kind, course.ward, ()))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
     _come_back(making, course.ward, at, illnesses, after)
+
+
+def _holds(words: str, after: Sequence[Prescription]) -> bool:
+    """Tell whether advice holds for who goes home on some drugs: nobody finishes tablets that they do not have."""
+    needed = [rule.drugs for rule in rules().told_with if rule.words in words]
+    return all(any(is_a(order.drug, drugs) for order in after) for drugs in needed)
 
 
 def _lead_ins(making: Making, after: Sequence[Prescription], key: str, at: Instant) -> Iterable[PlanItem]:

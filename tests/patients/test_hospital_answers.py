@@ -312,6 +312,28 @@ def test_the_course_tells_when_treatment_changed_and_when_the_patient_was_ready(
                 assert stays[one.encounter].start < one.at < stays[one.encounter].end
 
 
+def test_nobody_is_told_to_finish_what_does_not_go_home() -> None:
+    told = 0
+    for life in _lives():
+        for plan in life.plans:
+            for item in plan.items:
+                if item.kind == "teaching" and "antibiotic" in item.text.en:
+                    told += 1
+                    assert any(
+                        is_a(one.drug, ("antibiotic",)) and one.start <= plan.at < (one.stop or NEVER)
+                        for one in life.prescriptions
+                        if one.kind != "inpatient"
+                    )
+    assert told > 2
+
+
+def test_advice_that_speaks_of_drugs_names_what_exists() -> None:
+    phrases = [words for one in condition_profiles().values() for words in (*one.warning.en, *one.teaching.en)]
+    for rule in rules().told_with:
+        assert any(rule.words in one for one in phrases), rule
+        assert any(is_a(drug, rule.drugs) for drug in drug_profiles()), rule
+
+
 # -- reports and summaries ---------------------------------------------------------------------------------------------
 
 
