@@ -98,7 +98,7 @@ def _named(words: str, antecedent: Antecedent, language: Language) -> bool:
     if antecedent.names is not None:
         called = antecedent.names.get(language)
         return bool(called) and called.casefold() in words.casefold() and _means(called, kind, name)
-    if found and kind in {"ask", "event", "advice", "plan"}:
+    if found and kind in {"ask", "event", "advice", "advised"}:
         return all(one in cue and cue[one].spoken(words, language) for one in name.split("+"))
     if antecedent.entity in _OLD_CUES:
         return cue[_OLD_CUES[antecedent.entity]].spoken(words, language)
@@ -120,20 +120,21 @@ def _means(called: str, kind: str, name: str) -> bool:
 def _event(session: Session, number: int, turn: Turn, antecedent: Antecedent) -> Iterator[str]:
     """Yield where what is left out is a question, advice or plan that its turn cannot have held."""
     kind = antecedent.entity.partition(":")[0]
-    if kind in {"advice", "plan"} and session.turns[antecedent.turn].task != "CR":
+    if kind in {"advice", "advised"} and session.turns[antecedent.turn].task != "CR":
         yield f"turn {antecedent.turn} gives no advice to come back to"
-    if kind == "plan" and turn.task != "WU":
+    if kind == "advised" and turn.task != "WU":
         yield f"{turn.task} carries no plan out"
     if kind == "ask":
-        asked, before = (_tools(session.turns[one]) for one in (number, number - 1))
+        asked, before = (_effects(session.turns[one]) for one in (number, number - 1))
         if not asked <= before:
             yield f"the turn before does not ask the same ({', '.join(sorted(asked - before))})"
 
 
-def _tools(turn: Turn) -> frozenset[str]:
+def _effects(turn: Turn) -> frozenset[str]:
+    """Return what the calls of a turn do: read the record, ask the patient, write."""
     calls = turn.gold.calls if turn.gold is not None else ()
-    effects = {call.tool: find_tool(call.tool) for call in calls}
-    return frozenset(tool for tool, spec in effects.items() if spec is not None and spec.effect != "control")
+    specs = (find_tool(call.tool) for call in calls)
+    return frozenset(spec.effect for spec in specs if spec is not None and spec.effect != "control")
 
 
 def _rivals(session: Session, number: int, antecedent: Antecedent) -> Iterator[str]:
@@ -149,7 +150,7 @@ def _rivals(session: Session, number: int, antecedent: Antecedent) -> Iterator[s
         for earlier in since
         for _, _, words in wordings(session.turns[earlier].query)
         for mention in lexicon.scan(words, kinds=kinds)
-        if name not in mention.concepts
+        if name not in mention.concepts and not mention.concept.endswith("culture")  # a report, not a value
     }
     if others:
         yield f"`{antecedent.entity}` could as well be {', '.join(sorted(others))}"

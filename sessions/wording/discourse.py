@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
+from wardround.patients import DataError
 from wardround.rubrics import Text
 from wardround.sessions.moves.move import Entity, Move
 from wardround.sessions.session import Antecedent, Language
@@ -22,7 +23,7 @@ from .phrases import Shape
 EVENT: Final = "event:"
 ASK: Final = "ask:"
 ADVICE: Final = "advice:"
-PLAN: Final = "plan:"
+PLAN: Final = "advised:"
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,12 @@ def kind_of(kind: str) -> Kind:
     """Return what a kind of turn asks.
 
     Raises:
-        KeyError: `kinds.json` does not hold it.
+        DataError: `kinds.json` does not hold it.
     """
-    return load_kinds().kinds[kind]
+    found = load_kinds().kinds.get(kind)
+    if found is None:
+        raise DataError(f"wording/data/kinds.json: no kind `{kind}`; say there what it asks and needs")
+    return found
 
 
 class Discourse:
@@ -137,15 +141,14 @@ class Discourse:
 
     def question(self, move: Move) -> Antecedent | None:
         """Return the turn that said the question which the previous one asks of something else, else None."""
-        asks = frozenset(kind_of(move.kind).asks)
-        if not self.turns or not asks <= frozenset(kind_of(self.turns[-1].move.kind).asks):
-            return None
+        kinds, asks = load_kinds(), kind_of(move.kind).asks
         for number in range(len(self.turns) - 1, -1, -1):
             said = self.turns[number]
-            if not asks <= frozenset(kind_of(said.move.kind).asks):
+            if not kinds.continues(asks, kind_of(said.move.kind).asks):
                 return None  # another question came between: the chain of fragments is broken
-            if asks <= said.asks:
-                return Antecedent(turn=number, entity=ASK + "+".join(sorted(asks)))
+            if kinds.continues(asks, said.asks):
+                kept = {one for ask in asks for one in kinds.follows.get(ask, (ask,))} & said.asks
+                return Antecedent(turn=number, entity=ASK + "+".join(sorted(kept)))
         return None
 
     def advice(self, move: Move) -> Antecedent | None:
@@ -173,12 +176,15 @@ class Discourse:
 
     # -- the accumulated picture ---------------------------------------------------------------------------------------
 
-    def pictures(self, hidden: frozenset[str], resting: frozenset[str]) -> Iterator[tuple[Grounded, ...]]:
+    def pictures(
+        self, hidden: frozenset[str], resting: frozenset[str], said: frozenset[str] = frozenset()
+    ) -> Iterator[tuple[Grounded, ...]]:
         """Yield what "all this" can stand for: things of two turns, the likeliest first.
 
         Args:
             hidden: Keys of what the question rests on and does not name: the picture must hold them.
             resting: Keys of what the rubric rests on: the picture must hold one.
+            said: Keys of what the question names itself, which "given …" need not name again.
         """
         grounded = [one for number in range(len(self.turns)) for one in self._grounded(number)]
         found = []
@@ -188,7 +194,7 @@ class Discourse:
                 distinct = len(keys) == size and len({one.turn for one in group}) >= 2
                 if distinct and hidden <= keys and keys & resting and (size == 2 or len(hidden) > 1):
                     found.append(group)
-        found.sort(key=lambda group: (len(group), -sum(one.antecedent.entity in resting for one in group)))
+        found.sort(key=lambda group: (len(group), *_likeness({one.antecedent.entity for one in group}, resting, said)))
         yield from found
 
     def _grounded(self, number: int) -> Iterator[Grounded]:
@@ -201,3 +207,7 @@ class Discourse:
                 yield Grounded(number, topic, entity, antecedent_of(number, entity))
             elif topic.event is not None and topic.event in said.asks:
                 yield Grounded(number, topic, entity, Antecedent(turn=number, entity=EVENT + topic.event))
+
+
+def _likeness(keys: set[str], resting: frozenset[str], said: frozenset[str]) -> tuple[int, int]:
+    return len(keys & said), -len(keys & resting)

@@ -61,11 +61,18 @@ class Kinds(_Frozen):
     about: str
     groups: dict[str, tuple[str, ...]]
     """Group → kinds of entities that one gap could mean."""
+    follows: dict[str, tuple[str, ...]]
+    """Predicate → predicates after which a fragment asks it of something else; others only after themselves."""
     kinds: dict[str, Kind]
     cues: dict[str, Cues]
     """Predicate → words that say it."""
     selects: dict[str, Cues]
     """Group → words that only go with things of that group."""
+
+    def continues(self, asks: Iterable[str], said: Iterable[str]) -> bool:
+        """Tell whether a fragment that asks one thing is understood after a question that said another."""
+        before = frozenset(said)
+        return all(before.intersection(self.follows.get(one, (one,))) for one in asks)
 
     def group(self, entity_kind: str) -> str:
         """Return the group of an entity's kind; a kind of no group is its own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -28,6 +28,8 @@ EVEN: Final[Mapping[str, int]] = {"NA": 1, "PE": 1, "AE": 1}
 PAPER: Final[Mapping[str, int]] = {"NA": 121, "PE": 464, "AE": 198, EXPLICIT: 189}
 """Weights of the paper's own mix."""
 _MOST_TRIES: Final = 24
+_NAMES_MORE: Final = (3, 4)
+"""How often an opening that names the drug of later turns is preferred: they then need not name it again."""
 _MANY: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
     "zh": re.compile(r"它们|这些|那些"),
@@ -91,7 +93,8 @@ def word_session(
     if pronouns(case.view.sex, "en") is None:
         return None
     discourse, done, mine = Discourse(), list[Worded](), Counter[str](used)
-    for number, move in enumerate(moves):
+    for number, asked in enumerate(moves):
+        move = asked if number else _with_drug(asked, moves[1:])
         writer = _Writer(move, case.view.sex, split, stream, mine, discourse)
         pair = writer.opening() if number == 0 else writer.later(_wanted(number, move, mine, mix))
         if pair is None:
@@ -102,6 +105,15 @@ def word_session(
         if number:
             mine[pair.type or EXPLICIT] += 1
     return tuple(done)
+
+
+def _with_drug(move: Move, later: Sequence[Move]) -> Move:
+    """Return an opening that may also name the drug which most later turns are about ("On warfarin, I see. …")."""
+    drugs = Counter(one.slots["drug"] for one in later if "drug" in one.slots)
+    if "drug" in move.slots or not drugs:
+        return move
+    (drug, _), *_ = drugs.most_common()
+    return replace(move, slots={**move.slots, "drug": drug})
 
 
 def _wanted(number: int, move: Move, used: Mapping[str, int], mix: Mapping[str, int]) -> list[Implicitness | None]:
@@ -154,6 +166,9 @@ class _Writer:
     def opening(self) -> _Pair | None:
         """Return the words of turn 0, which have one phrasing."""
         found = {language: self._fitting(language, first=True) for language in LANGUAGES}
+        if self._stream.chance(*_NAMES_MORE):
+            for fitting in found.values():
+                fitting.sort(key=lambda shape: -len(shape.slots))
         chinese: dict[frozenset[str], list[Shape]] = {}
         for shape in found["zh"]:
             chinese.setdefault(shape.slots, []).append(shape)
@@ -254,7 +269,8 @@ class _Writer:
         )
         known = {entity.key: entity for said in self._discourse.turns for entity in said.move.slots.values()}
         resting = self._about.of(known.values())
-        for picture in self._discourse.pictures(hidden, resting):
+        said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
+        for picture in self._discourse.pictures(hidden, resting, said):
             topics = {language: self._topics(picture, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
             antecedents = tuple(one.antecedent for one in picture)

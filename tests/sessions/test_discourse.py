@@ -146,7 +146,7 @@ def test_a_plan_is_carried_out_only_where_it_was_asked_for():
     write = move("prescribe", "WU", plan, drug=WARFARIN)
     found = dialogue(asked).plan(write, [WARFARIN])
     assert found is not None
-    assert [one.entity for one in found] == ["plan:adjust", "drug:warfarin"]
+    assert [one.entity for one in found] == ["advised:adjust", "drug:warfarin"]
     other = move("prescribe", "WU", decision("metoprolol"), drug=METOPROLOL)
     assert dialogue(asked).plan(other, [METOPROLOL]) is None
     assert dialogue(said(move("lab", lab=INR))).plan(write, [WARFARIN]) is None
