@@ -8,8 +8,9 @@ from decimal import Decimal
 from wardround.patients.knowledge.bedside import lab_profiles
 from wardround.patients.times import Instant
 
-from .life import Sign
-from .making import HOUR, Making
+from .generation import rules
+from .life import Sign, Treated
+from .making import HOUR, Making, between
 from .physiology import Shift
 
 _PAIN = "pain_score"
@@ -37,4 +38,21 @@ def ache(making: Making, signs: Sequence[Sign], at: Instant) -> None:
     begin = min(worst.onset, at - HOUR)
     making.body.add(
         Shift(_PAIN, cause, "add", score - already / 2, begin, begin + HOUR, at + _LASTS_H * HOUR, _EASES_H)
+    )
+
+
+def sore(making: Making, done: Treated) -> None:
+    """Let an operation hurt once it is over.
+
+    Args:
+        making: The life.
+        done: The procedure.
+    """
+    rule = rules().soreness
+    if done.procedure not in rule.procedures or done.end is None or _PAIN not in lab_profiles():
+        return
+    size = Decimal(between(making.stream("sore", done.id), *rule.score))
+    begin = done.end
+    making.body.add(
+        Shift(_PAIN, done.id, "add", size, begin, begin + 2 * HOUR, begin + rule.lasts_h * HOUR, rule.eases_h)
     )

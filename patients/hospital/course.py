@@ -8,7 +8,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder
 from wardround.patients.times import DAY, Instant
 
-from .aching import ache
+from .aching import ache, sore
 from .diagnosing import move_body
 from .generation import rules
 from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
@@ -182,6 +182,7 @@ def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant
         if one.condition in barred and one.id not in course.acute:
             making.change(one, resolved=done.end)
     move_body(making, illness, order.effects, at, episode=True, flare=done.id)
+    sore(making, done)
     what = name_of(order.procedure)
     tell(making, done.at, course.place(at), "procedure_done", (done.id, illness.id), procedure=what)
 

@@ -28,6 +28,7 @@ from .generation_rules import (
     Replacement,
     Shows,
     Slow,
+    Soreness,
     ToldWith,
     Transfuse,
     VaccineRule,
@@ -78,6 +79,7 @@ class Rules(Frozen):
     told_with: tuple[ToldWith, ...]
     drinkers: Drinkers
     cover: Cover
+    soreness: Soreness
     operation_minutes: dict[str, tuple[int, int]]
     """Procedure, or its title, → the fewest and the most minutes that it takes."""
     lead_in: dict[str, int]

@@ -170,6 +170,17 @@ class CallBack(Bound):
     from_age: int = 18
 
 
+class Soreness(Frozen):
+    """How an operation hurts afterwards."""
+
+    procedures: tuple[str, ...]
+    score: tuple[int, int]
+    """Least and most that it adds to the pain score."""
+    lasts_h: int
+    eases_h: int
+    """After so long half of it is gone each so many hours."""
+
+
 class ToldWith(Frozen):
     """Advice that speaks of a drug: it is given to those who go home on one."""
 

@@ -229,6 +229,20 @@ def test_operations_take_a_plausible_time() -> None:
     assert seen > 5
 
 
+def test_an_operation_hurts_afterwards() -> None:
+    seen = sore = 0
+    for life in _lives():
+        scores = _read(life, "pain_score")
+        for done in life.treated:
+            if done.encounter is not None and done.end is not None and done.procedure in rules().cover.procedures:
+                after = [value for known, value in scores if done.end + 2 * HOUR <= known <= done.end + DAY]
+                if after:
+                    seen += 1
+                    sore += max(after) >= 3
+    assert seen > 5
+    assert sore * 10 >= seen * 8
+
+
 # -- first days and ways home ------------------------------------------------------------------------------------------
 
 
