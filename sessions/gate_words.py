@@ -125,9 +125,9 @@ def _event(session: Session, number: int, turn: Turn, antecedent: Antecedent) ->
     if kind == "advised" and turn.task != "WU":
         yield f"{turn.task} carries no plan out"
     if kind == "ask":
-        asked, before = (_effects(session.turns[one]) for one in (number, number - 1))
+        asked, before = (_effects(session.turns[one]) for one in (number, antecedent.turn))
         if not asked <= before:
-            yield f"the turn before does not ask the same ({', '.join(sorted(asked - before))})"
+            yield f"turn {antecedent.turn} does not ask the same ({', '.join(sorted(asked - before))})"
 
 
 def _effects(turn: Turn) -> frozenset[str]:

@@ -140,11 +140,17 @@ class Discourse:
     # -- predicates ----------------------------------------------------------------------------------------------------
 
     def question(self, move: Move) -> Antecedent | None:
-        """Return the turn that said the question which the previous one asks of something else, else None."""
+        """Return the turn that said the question which a fragment asks of something else; None where it is not in mind.
+
+        It is in mind while nothing else was asked; the results of tests and vital signs, of which one question alone is
+        asked, stay in mind over questions about drugs and to the patient.
+        """
         kinds, asks = load_kinds(), kind_of(move.kind).asks
         for number in range(len(self.turns) - 1, -1, -1):
             said = self.turns[number]
             if not kinds.continues(asks, kind_of(said.move.kind).asks):
+                if kinds.stands(asks):
+                    continue
                 return None  # another question came between: the chain of fragments is broken
             if kinds.continues(asks, said.asks):
                 kept = {one for ask in asks for one in kinds.follows.get(ask, (ask,))} & said.asks

@@ -63,6 +63,8 @@ class Kinds(_Frozen):
     """Group → kinds of entities that one gap could mean."""
     follows: dict[str, tuple[str, ...]]
     """Predicate → predicates after which a fragment asks it of something else; others only after themselves."""
+    lasting: tuple[str, ...]
+    """Predicates that are the only ones asked of their things."""
     kinds: dict[str, Kind]
     cues: dict[str, Cues]
     """Predicate → words that say it."""
@@ -73,6 +75,10 @@ class Kinds(_Frozen):
         """Tell whether a fragment that asks one thing is understood after a question that said another."""
         before = frozenset(said)
         return all(before.intersection(self.follows.get(one, (one,))) for one in asks)
+
+    def stands(self, asks: Iterable[str]) -> bool:
+        """Tell whether the things that are asked about go with one question only, whatever came between."""
+        return frozenset(asks) <= frozenset(self.lasting)
 
     def group(self, entity_kind: str) -> str:
         """Return the group of an entity's kind; a kind of no group is its own."""

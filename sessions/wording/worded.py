@@ -94,7 +94,7 @@ def word_session(
         return None
     discourse, done, mine = Discourse(), list[Worded](), Counter[str](used)
     for number, asked in enumerate(moves):
-        move = asked if number else _with_drug(asked, moves[1:])
+        move = asked if number else _with_drug(asked, moves[1:], case)
         writer = _Writer(move, case.view.sex, split, stream, mine, discourse)
         pair = writer.opening() if number == 0 else writer.later(_wanted(number, move, mine, mix))
         if pair is None:
@@ -107,9 +107,11 @@ def word_session(
     return tuple(done)
 
 
-def _with_drug(move: Move, later: Sequence[Move]) -> Move:
+def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     """Return an opening that may also name the drug which most later turns are about ("On warfarin, I see. …")."""
-    drugs = Counter(one.slots["drug"] for one in later if "drug" in one.slots)
+    drugs = Counter(
+        one.slots["drug"] for one in later if "drug" in one.slots and one.slots["drug"].id in case.view.orders
+    )
     if "drug" in move.slots or not drugs:
         return move
     (drug, _), *_ = drugs.most_common()

@@ -124,10 +124,18 @@ def test_a_chain_of_fragments_goes_back_to_the_words_and_breaks_at_another_quest
     chain = dialogue(said(move("lab", lab=INR)), fragment)
     found = chain.question(move("lab", lab=POTASSIUM))
     assert found is not None and found.turn == 0
-    broken = dialogue(said(move("lab", lab=INR)), said(move("adherence", drug=WARFARIN)))
-    assert broken.question(move("lab", lab=POTASSIUM)) is None
-    lost = dialogue(said(move("lab", lab=INR)), said(move("adherence", drug=WARFARIN)), fragment)
-    assert lost.question(move("lab", lab=POTASSIUM)) is None
+    broken = dialogue(said(move("dose", drug=WARFARIN)), said(move("adherence", drug=WARFARIN)))
+    assert broken.question(move("dose", drug=METOPROLOL)) is None
+
+
+def test_results_stay_in_mind_over_another_question():
+    """Nobody asks the patient for the potassium, and nobody its dose."""
+    over = dialogue(said(move("lab", lab=INR)), said(move("adherence", drug=WARFARIN)))
+    found = over.question(move("lab", lab=POTASSIUM))
+    assert found is not None and found.turn == 0
+    assert dialogue(said(move("adherence", drug=WARFARIN))).question(move("lab", lab=POTASSIUM)) is None
+    film = over.question(move("study", study=thing("study", "chest_xray")))
+    assert film is not None and found.turn == 0
 
 
 def test_advice_is_asked_again_right_after_it_was_asked():
