@@ -41,7 +41,7 @@ TYPICAL: Final[dict[str, tuple[str, str]]] = {
     "bound": ("45", "45"),
     "priority": ("urgent", "加急"),
     "risk": ("fall risk", "跌倒风险"),
-    "topics": ("the potassium and the heart rate", "血钾和心率"),
+    "topics": ("the potassium and the CRP", "血钾和C反应蛋白"),
 }
 """A name of usual length for every slot, in English and Chinese."""
 _PRONOUN: Final[dict[Language, re.Pattern[str]]] = {

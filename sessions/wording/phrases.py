@@ -65,9 +65,9 @@ class Shape:
     """Other words that the explicit form holds."""
 
     @property
-    def cell(self) -> tuple[str | None, str, tuple[str, ...], tuple[str, ...]]:
-        """What must be equal for two languages to ask the same in the same way: type, drops, slots, left out."""
-        return self.type, self.drops, tuple(sorted(self.slots)), tuple(sorted(self.left_out))
+    def carries_out(self) -> bool:
+        """Whether it drops a plan that was advised, rather than a plan of the chart."""
+        return self.drops == "plan" and "plan" not in self.slots
 
 
 @dataclass(frozen=True)
@@ -197,10 +197,11 @@ def shape_faults(shape: Shape) -> Iterator[str]:
 def _dropped(shape: Shape, spoken: frozenset[str], kept: frozenset[str]) -> Iterator[str]:
     if (TOPICS in spoken) != (shape.type == "AE") or TOPICS in kept:
         yield "`{topics}` belongs into the explicit form of AE, and nowhere else"
-    if shape.drops in ENTITY_SLOTS and shape.drops not in shape.left_out:
-        yield f"drops `{shape.drops}`: the explicit form must name it and the implicit one must not"
-    if shape.drops in ENTITY_SLOTS and shape.left_out - {shape.drops}:
-        yield f"leaves out {', '.join(sorted(shape.left_out - {shape.drops}))} beside `{shape.drops}`"
+    if shape.drops in ENTITY_SLOTS and not shape.carries_out:
+        if shape.drops not in shape.left_out:
+            yield f"drops `{shape.drops}`: the explicit form must name it and the implicit one must not"
+        if shape.left_out - {shape.drops}:
+            yield f"leaves out {', '.join(sorted(shape.left_out - {shape.drops}))} beside `{shape.drops}`"
     if shape.drops in {"ask", "advice"} and shape.left_out:
         yield f"drops `{shape.drops}`, but leaves out {', '.join(sorted(shape.left_out))} too"
 
@@ -228,7 +229,6 @@ def count_faults(kind: str, language: Language, *, opens: bool) -> Iterator[str]
         count = sum(shape.type == type_ for shape in phrases.later)
         if 0 < count < FEWEST_OF_A_TYPE:
             yield f"{count} shapes of type {type_}, none or at least {FEWEST_OF_A_TYPE}"
-    for form in ("explicit", "implicit"):
-        texts = [getattr(shape, form) for shape in phrases.later]
-        for text in sorted({one for one in texts if texts.count(one) > 1}):
-            yield f"the {form} form `{text}` stands twice"
+    texts = [shape.implicit for shape in phrases.later]
+    for text in sorted({one for one in texts if texts.count(one) > 1}):
+        yield f"the implicit form `{text}` stands twice"

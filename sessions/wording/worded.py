@@ -247,7 +247,7 @@ class _Writer:
     def _antecedents(self, pair: Mapping[Language, Shape]) -> tuple[Antecedent, ...] | None:
         shape = pair["en"]
         left_out = [self._move.slots[slot] for slot in sorted(shape.left_out)]
-        if shape.drops == "plan":
+        if shape.carries_out:
             return self._discourse.plan(self._move, left_out)
         found: list[Antecedent | None] = []
         if shape.drops == "ask":
