@@ -125,10 +125,7 @@ def turned(course: Course) -> Decimal | None:
     """Return a latest value with which the infection would go the other way; None where there is none."""
     series = course.trend.readings
     values = [one.value for one in series[:-1]]
-    if course.way == "answers":
-        other = max(values) * Decimal("1.3")
-    else:
-        other = min(values) * Decimal("0.7")
+    other = max(values) * Decimal("1.3") if course.way == "answers" else min(values) * Decimal("0.7")
     last = series[-1]
     exponent = last.value.as_tuple().exponent
     other = other.quantize(Decimal(1).scaleb(min(exponent, 0) if isinstance(exponent, int) else 0))

@@ -19,7 +19,6 @@ from wardround.sessions.moves.cultures import (
     decide_culture_move,
     sensitivity_move,
 )
-from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.parts import drug_entity, entity
 from wardround.sessions.moves.writes import flag, order_fields, prescribe, recheck
@@ -101,9 +100,9 @@ def alternatives(case: Case, view: CultureView, order: Order) -> Iterator[str]:
         profile = knowledge.drug_profiles().get(drug)
         groups = {drug, *knowledge.drugs()[drug].classes, *(profile.allergy_groups if profile is not None else ())}
         contested = drug in rules.contested.get(str(culture.organism), ())
-        if drug in allowed and _reads(view, drug) == "S" and drug not in case.view.orders:
-            if not contested and not barred & groups:
-                yield drug
+        works = _reads(view, drug) == "S" and not contested
+        if drug in allowed and works and drug not in case.view.orders and not barred & groups:
+            yield drug
 
 
 def allergies(case: Case) -> frozenset[str]:
@@ -185,7 +184,7 @@ def asks(case: Case, decision: Decision) -> Iterator[Move]:
 def decides(case: Case, decision: Decision, mixed: bool) -> Iterator[Move]:
     """Yield the turn that asks whether the antibiotic fits; never mixed."""
     if not mixed:
-        culture, known, order = _parts(decision)
+        culture, known, _ = _parts(decision)
         yield decide_culture_move(case, decision, culture, known)
 
 
@@ -226,8 +225,8 @@ def _order_new(case: Case, decision: Decision, drug: str) -> Move | None:
         "route": shared.routes.values[route],
         "frequency": often.en,
     }
-    number, _, unit = rule.dose.partition(" ")
-    most = max((Decimal(one.partition(" ")[0]) for one in (rule.dose, *rule.others) if one.endswith(f" {unit}")))
+    _, _, unit = rule.dose.partition(" ")
+    most = max(Decimal(one.partition(" ")[0]) for one in (rule.dose, *rule.others) if one.endswith(f" {unit}"))
     forbidden = f"{plain(2 * most)} {unit}"
     say = (shared.routes.words[route], often)
     return prescribe(case, entity(case, "drug", drug, name), name, arguments, say, forbidden, decision)

@@ -98,6 +98,15 @@ def _organisms() -> tuple[str, ...]:
     )
 
 
+def _alike(one: str, other: str) -> bool:
+    """Tell whether one organism is the other or a case of it, by name."""
+    lexicon = knowledge.lexicon()
+    first, second = lexicon.resolve(one), lexicon.resolve(other)
+    if first is None or second is None:
+        return one == other
+    return lexicon.is_a(first.id, second.id) or lexicon.is_a(second.id, first.id)
+
+
 def culture_move(case: Case, culture: Culture) -> Move:
     """Return the turn that asks what grew (IL); it may open a session."""
     line = culture_line(culture)
@@ -164,12 +173,12 @@ def susceptibility_items(known: Susceptibility, order: Order) -> list[Item]:
 def sensitivity_move(case: Case, culture: Culture, known: Susceptibility, order: Order) -> Move:
     """Return the turn that asks how what grew answers to the antibiotic (IL); it may open a session."""
     say = cultures().say[known.reading]
-    grew = item(
-        "grew",
-        f"Says that it is {known.grew.en}.",
-        f"说明长出的是{known.grew.zh}。",
-        MentionCheck(concept=known.grew.en),
-        (f"read-s-{known.drug}",),
+    others = tuple(MentionCheck(concept=one) for one in _organisms() if not _alike(one, known.grew.en))
+    guard = item(
+        "no-other-organism",
+        "Names no other organism than the one that grew.",
+        "没有说成别的菌。",
+        Not(check=AnyOf(checks=others)),
     )
     return Move(
         kind="sensitivity",
@@ -180,7 +189,7 @@ def sensitivity_move(case: Case, culture: Culture, known: Susceptibility, order:
         answer=Text(
             en=f"{known.grew.en}: {say.en} to {order.name}.", zh=f"{known.grew.zh}对{spaced(order.zh)}{say.zh}。"
         ),
-        rubric=(*susceptibility_items(known, order), grew, grounded_item()),
+        rubric=(*susceptibility_items(known, order), guard, grounded_item()),
         slots={"culture": entity(case, "culture", culture.id, culture.names), "drug": drug_entity(case, order)},
         keys=frozenset(known.keys),
         opening=True,
