@@ -15,6 +15,7 @@ from wardround.sessions.wording.worded import Worded
 
 from .plan import Plan
 from .scenarios import arc_name
+from .turning import turns
 
 GENERATOR: Final = "wardround.sessions.planning"
 VERSION: Final = "2"
@@ -133,7 +134,7 @@ def _labels(plan: Plan, worded: Sequence[Worded]) -> dict[str, str]:
         "hinge_to": chain.hinge.to,
         "kinds": " ".join(move.kind for move in moves),
         "pairs": " ".join(sorted({pair for move in moves for pair in _pairs(move)})),
-        "turned": "yes" if any(move.turned for move in asked) else "no",
+        "turned": "yes" if any(turns(move) for move in asked) else "no",
         "conflict": "; ".join(move.conflict for move in moves if move.conflict),
         "scores": " ".join(move.score for move in moves if move.score is not None),
         "shapes": " ".join(shape for words in worded for shape in words.shapes),

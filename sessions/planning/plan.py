@@ -20,6 +20,7 @@ from .evidence import lacks
 from .quota import Quota
 from .registry import decision_kinds, move_kinds
 from .scenarios import Arc, Scenario, Tier
+from .turning import conflicts, turns
 
 _INTERVIEW: Final = frozenset({"patient", "mixed"})
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
@@ -30,6 +31,8 @@ _OPENINGS: Final = 2
 """Openings tried for one thread."""
 _OFFERED: Final = 3
 """Moves taken of what one kind offers."""
+_ASKED: Final = 10
+"""Moves looked at of what a kind offers that asks the patient."""
 _WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
 _OTHERS: Final = 8
@@ -145,12 +148,22 @@ class _Search:
             self.pools.append(made[key])
         if not self._can_be():
             return None
-        moves = self._deeper((self.opening,))
+        moves = self._turned() or self._deeper((self.opening,))
         if moves is None:
             return None
         chain = chain_of(self.case, moves, self.thread)
         assert chain is not None
         return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
+
+    def _turned(self) -> tuple[Move, ...] | None:
+        """Return four moves in which the patient's words turn the answer, where the set wants that and they can."""
+        pools = self.pools
+        if not self.quota.wants_turned() or not any(one.asks and turns(one.move) for pool in pools for one in pool):
+            return None
+        self.pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
+        moves = self._deeper((self.opening,))
+        self.pools, self.nodes = pools, 0
+        return moves
 
     def _can_be(self) -> bool:
         """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
@@ -215,11 +228,12 @@ class _Search:
             kind = decision_kinds()[self.thread.kind]
             found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
         allowed = set(self.scenario.resource_types)
-        once = {(move.kind, move.topic): move for move in reversed(found)}
+        found.extend([again for move in found for again in conflicts(move)])
+        once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
             _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
-            if move.types <= allowed
+            if move.types <= allowed and (self.tier == "rich" or not move.conflict)
         ]
         choices.sort(key=lambda choice: choice.cost)
         kept = {
@@ -264,6 +278,8 @@ class _Search:
         if any(move.topic == other.topic for other in chosen):
             return False
         if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
+            return False
+        if not _told(move, chosen):
             return False
         asked = {lab for other in chosen for lab in other.labs}
         if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
@@ -320,7 +336,11 @@ def offers_of(case: Case, scenario: Scenario, thread: Decision, opening: Move, t
             if kind is None or kind.task != task or (kind.scenarios and scenario.id not in kind.scenarios):
                 continue
             stream = Stream("offer", case.view.patient, case.encounter, case.anchor, scenario.id, opening.topic, name)
-            found.extend(islice(kind.offer(case, focus, stream), _OFFERED))
+            offered = kind.offer(case, focus, stream)
+            if kind.source in _INTERVIEW:
+                # what the patient says against the chart is rare, and is what makes asking worth while
+                offered = iter(sorted(islice(offered, _ASKED), key=lambda move: not turns(move)))
+            found.extend(islice(offered, _OFFERED))
         return tuple(found)
 
     return case.memo(f"planning.offers.{task}.{_name(thread)}.{opening.topic}", make)
@@ -352,6 +372,14 @@ def scores_of(case: Case) -> tuple[str, ...]:
 def _looks_back(move: Move) -> bool:
     """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
     return move.kind == "branch_back" or move.score is not None
+
+
+def _told(move: Move, chosen: Sequence[Move]) -> bool:
+    """Tell whether what a move rests on of the patient's words has been said before, where it does not ask itself."""
+    if move.source in _INTERVIEW:
+        return True
+    said = {f"fact/{other.fact.id}" for other in chosen if other.fact is not None}.union(*(one.keys for one in chosen))
+    return said.issuperset(key for key in move.keys if key.startswith("fact/"))
 
 
 def _heard(decision: Decision, moves: Sequence[Move]) -> bool:

@@ -10,6 +10,8 @@ from typing import Final, Literal
 from wardround.sessions.moves.move import Move
 from wardround.sessions.wording.worded import EVEN, EXPLICIT, PAPER, Worded
 
+from .turning import turns
+
 Mix = Literal["even", "paper"]
 
 LAB_PERCENT: Final = 14
@@ -48,7 +50,7 @@ class Quota:
             used.update({f"lab:{lab}" for lab in move.labs})
             used.update(f"tool:{call.tool}" for call in move.calls)
             used[f"adaptive:{move.branch is not None}"] += move.task == "DG"
-            used[f"turned:{move.turned}"] += move.source in {"patient", "mixed"}
+            used[f"turned:{turns(move)}"] += move.source in {"patient", "mixed"}
             if move.task == "CR" and move.decision is not None:
                 used[f"unchanged:{move.decision.unchanged}"] += 1
                 used[f"subject:{scenario}:{move.decision.subject}"] += 1
@@ -68,7 +70,7 @@ class Quota:
             adaptive = self._percent("adaptive:True", "adaptive:False")
             cost += 25 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
-            cost += 40 if not move.turned and self.wants_turned() else 0
+            cost += 40 if not turns(move) and self.wants_turned() else 0
         if move.task == "WU":
             cost += used[f"write:{write_tool(move)}"] * 100 // (used["task:WU"] + 1)
         if move.task == "CR" and move.decision is not None:
