@@ -262,6 +262,7 @@ def problem(
     said = [_orders(scribe, teller, "plan.start", fresh), _orders(scribe, teller, "plan.continue", kept)]
     if department:
         here = [one for one in given_here(known) if one.indication == illness.id and not _supportive(one)]
+        here = [one for one in here if known.received(one)]
         leaving = [one for one in mine if one.start >= begin and one.kind == "discharge"]
         said = [_orders(scribe, teller, "plan.given", here), _orders(scribe, teller, "plan.leaving", leaving)]
     said.append(_orders(scribe, teller, "plan.home", home))

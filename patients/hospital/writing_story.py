@@ -279,7 +279,7 @@ def _given(scribe: Scribe, teller: Teller) -> list[Sentence]:
         return []
     home = {one.drug for one in known.home()}
     orders = [one for one in known.started(ed[0].start, ed[-1].end) if one.encounter == ed[0].id]
-    orders = [one for one in orders if one.drug not in home and known.given(one)][:_MOST_DRUGS]
+    orders = [one for one in orders if one.drug not in home and known.received(one)][:_MOST_DRUGS]
     if not orders:
         return []
     return [teller.say("hpi.given", [one.id for one in orders], drugs=scribe.orders(orders))]

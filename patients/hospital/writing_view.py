@@ -278,7 +278,11 @@ class Known:
 
     def given(self, one: Prescription) -> bool:
         """Whether a hospital order came to anything by now: one as needed only once a dose was given."""
-        return not one.prn or self.outline.first_dose.get(one.id, self.at + 1) <= self.at
+        return not one.prn or self.received(one)
+
+    def received(self, one: Prescription) -> bool:
+        """Whether a dose of an order was given by now: not held, not declined."""
+        return self.outline.first_dose.get(one.id, self.at + 1) <= self.at
 
     def stopped(self, begin: Instant, end: Instant) -> list[Prescription]:
         """Return orders that were stopped before their time within a span."""

@@ -418,3 +418,20 @@ def test_one_code_of_diabetes_at_a_time() -> None:
     for life in _lives():
         codes = {one.code for one in life.illnesses if one.acuity == "chronic" and one.code.startswith("E11")}
         assert len(codes) <= 1
+
+
+def test_what_an_emergency_note_says_was_given_was_given() -> None:
+    seen = 0
+    for life in _lives()[:60]:
+        first = {one.prescription: one.at for one in reversed(life.doses) if one.status == "given"}
+        orders = {one.id: one for one in life.prescriptions if one.kind == "inpatient"}
+        for note in write_record(life).notes:
+            for part in note.parts if note.kind == "ed" else ():
+                for line in part.sentences:
+                    if part.slug != "history-of-present-illness" or " ED" not in line.text:
+                        continue
+                    for fact in line.facts:
+                        if fact in orders:
+                            seen += 1
+                            assert first[fact] <= note.at
+    assert seen > 10
