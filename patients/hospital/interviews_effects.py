@@ -19,8 +19,10 @@ from .life import Adherence, Life, Stay
 from .phrasing import limit
 
 _TAKEN = frozenset({"taking", "missed_doses", "reduced"})
-_PRESENT, _ABSENT = 45, 60
+_PRESENT, _ABSENT = 65, 45
 """Of a hundred encounters with such a drug, in how many the patient has an effect, and in how many one is denied."""
+_ACTING = 4
+"""How much likelier an effect is told that asks for something."""
 _OVER = ("那阵子", "那段时间", "那会儿", "那几天")
 """Words of what a drug did before it was stopped."""
 
@@ -79,13 +81,20 @@ def _possible(life: Life, adherence: Iterable[Adherence]) -> Iterator[tuple[str,
 
 
 def _drawn(stream: Stream, options: list[tuple[str, AdverseEffect]]) -> tuple[str, AdverseEffect]:
-    """Draw one, the commoner the likelier."""
-    at = stream.below(sum(max(1, effect.percent) for _, effect in options))
-    for drug, effect in options:
-        at -= max(1, effect.percent)
+    """Draw one, the commoner the likelier, and sooner one that asks for something."""
+    weights = [max(1, effect.percent) * (_ACTING if _acts(drug, effect.finding) else 1) for drug, effect in options]
+    at = stream.below(sum(weights))
+    for option, weight in zip(options, weights, strict=True):
+        at -= weight
         if at < 0:
-            return drug, effect
+            return option
     return options[-1]
+
+
+def _acts(drug: str, finding: str) -> bool:
+    """Tell whether the effect by itself asks for another dose or drug."""
+    mine = (rule for rule in side_effects_of(drug) if finding in rule.findings)
+    return any(rule.act != "continue" and rule.lab is None for rule in mine)
 
 
 def _near(one: str, other: str) -> bool:

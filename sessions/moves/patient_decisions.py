@@ -1,0 +1,200 @@
+"""Turns that decide on what the patient says (CR): whether a drug is to blame, and what is needed at home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from wardround.patients.knowledge import Names
+from wardround.patients.knowledge.side_effects import SideEffectRule
+from wardround.rubrics import AllOf, AnyOf, Check, Item, StatusCheck, ThresholdCheck
+from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.record import Reading, plain
+from wardround.sessions.record_others import Named
+from wardround.sessions.session import GoldCall
+
+from .decide_lab import subject_call, subject_entity
+from .drugs import order_call, order_items, order_line
+from .move import Case, Move
+from .parts import (
+    advice_item,
+    ask_call,
+    bullets,
+    capital,
+    danger_item,
+    drug_entity,
+    grounded_item,
+    item,
+    read_item,
+    two_sentences,
+    value_item,
+)
+from .patient import FUNCTION_TOOL, symptom_call, symptom_entity
+from .patient_parts import Told, life_line, told_items
+from .plans import plan_call, plan_entity, plan_items, plan_line
+
+# -- a drug's side effect ----------------------------------------------------------------------------------------------
+
+
+def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, told: Told, *, ask: bool) -> Move:
+    """Return the turn that asks whether a drug is to blame for a symptom, and what then.
+
+    Args:
+        case: Patient and record.
+        decision: What is right.
+        rule: What it comes from.
+        told: What the patient says of the symptom.
+        ask: The patient is asked in this turn; else an earlier one asked.
+    """
+    order, reading = decision.order, decision.reading
+    assert order is not None
+    if reading is None:
+        record, items, line = order_call(case, order), order_items(order), _ordered(order_line(order))
+    else:
+        record = subject_call(case, reading)
+        items, line = [read_item(reading), value_item(reading), _side_item(reading, rule)], _placed(reading, rule)
+    rests_on = (f"says-{told.concept}", *((f"finding-{reading.lab}",) if reading is not None else ()))
+    slots = {"drug": drug_entity(case, order), "symptom": symptom_entity(case, told)}
+    if reading is not None:
+        slots["lab"] = subject_entity(case, reading)
+    kind = "decide_symptom_lab" if reading is not None else "decide_symptom" if ask else "decide_symptom_told"
+    calls: tuple[GoldCall, ...] = (record, symptom_call(case, told)) if ask else (record,)
+    return Move(
+        kind=kind,
+        task="CR",
+        source="mixed" if ask else "ehr",
+        topic=f"{order.drug}:cause+{told.concept}",
+        calls=calls,
+        answer=two_sentences(_because(line, told, decision), decision.advice),
+        rubric=(
+            *items,
+            *told_items(told),
+            advice_item(decision, rests_on),
+            danger_item(decision),
+            grounded_item(),
+        ),
+        slots=slots,
+        keys=frozenset({*(reading.keys if reading is not None else (order.key,)), *told.keys}),
+        labs=(reading.lab,) if reading is not None else (),
+        needs=frozenset({"threshold"}) if reading is not None else frozenset(),
+        decision=decision,
+        fact=told.fact,
+        turned=decision.turned,
+    )
+
+
+def _ordered(line: Names) -> Names:
+    return Names(en=f"{line.en} is ordered", zh=f"现用{line.zh}")
+
+
+def _because(line: Names, told: Told, decision: Decision) -> Names:
+    """Return the first sentence: what the record holds, what the patient says, what that means."""
+    said = told.clause.en[:1].lower() + told.clause.en[1:]
+    en, zh = f"{line.en}, and {said}", f"{line.zh}，{told.clause.zh}"
+    if told.polarity == "absent":
+        return Names(en=en, zh=zh)
+    return Names(en=f"{en}, {decision.finding.en}", zh=f"{zh}，{decision.finding.zh}")
+
+
+def _bounds(rule: SideEffectRule) -> list[tuple[str, Decimal]]:
+    found = (("above", rule.at_least), ("below", rule.below))
+    return [(side, bound) for side, bound in found if bound is not None]
+
+
+def _placed(reading: Reading, rule: SideEffectRule) -> Names:
+    """Return a value with its place against the rule's bounds, as in "Heart rate 48 /min, below 50 /min"."""
+    words = {"above": "高于", "below": "低于"}
+    unit = f" {reading.unit}".rstrip()
+    en = " and ".join(f"{side} {plain(bound)}{unit}" for side, bound in _bounds(rule))
+    zh = "、".join(f"{words[side]}{plain(bound)}{unit}" for side, bound in _bounds(rule))
+    return Names(en=f"{capital(reading.name)} {reading.quantity}, {en}", zh=f"{reading.zh}{reading.quantity}，{zh}")
+
+
+def _side_item(reading: Reading, rule: SideEffectRule) -> Item:
+    checks: list[Check] = [] if reading.level is None else [StatusCheck(concept=reading.name, status=reading.level)]
+    for side, bound in _bounds(rule):
+        number = int(bound) if bound == bound.to_integral_value() else float(bound)
+        checks.append(
+            ThresholdCheck.model_validate(
+                {"concept": reading.name, "comparator": side, "bound": number, "unit": reading.unit}
+            )
+        )
+    line = _placed(reading, rule)
+    check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
+    return item(
+        f"finding-{reading.lab}", f"Places it: {line.en}.", f"说明：{line.zh}。", check, (f"value-{reading.lab}",)
+    )
+
+
+# -- what is needed at home --------------------------------------------------------------------------------------------
+
+
+def plan_home_move(case: Case, plan: Named, told: Sequence[Told]) -> Move:
+    """Return the turn that sets the follow-up planned beside how the patient manages (DG)."""
+    line = plan_line(plan)
+    services = [one for one in plan_items(plan) if one.id.startswith(("read-", "service-"))]
+    return Move(
+        kind="plan_home",
+        task="DG",
+        source="mixed",
+        topic="plan+function",
+        calls=(plan_call(case), ask_call(case, FUNCTION_TOOL)),
+        answer=bullets((Names(en=capital(line.en), zh=line.zh), life_line(case, told))),
+        rubric=(*services, *(one for part in told for one in told_items(part)), grounded_item()),
+        slots={"plan": plan_entity(case)},
+        keys=frozenset(plan.keys).union(*(part.keys for part in told)),
+        fact=next((one for one in told if one.less), told[0]).fact,
+        turned=any(one.less for one in told),
+    )
+
+
+def _service_items(plan: Named) -> list[Item]:
+    """Return the items that the plan was looked up and its services are named, in one item."""
+    read, *others = plan_items(plan)
+    services = [one for one in others if one.id.startswith("service-")]
+    if len(services) == 1:
+        return [read, *services]
+    en, zh = " and ".join(one.en for one in plan.names), "和".join(str(one.zh) for one in plan.names)
+    check = AllOf(checks=tuple(one.check for one in services))
+    return [read, item("services", f"Names {en} for follow-up.", f"说出随访科室有{zh}。", check, (read.id,))]
+
+
+def decide_home_move(
+    case: Case, decision: Decision, plan: Named, told: Sequence[Told], tool: str, *, ask: bool
+) -> Move:
+    """Return the turn that asks what is needed at home beside what is planned.
+
+    Args:
+        case: Patient and record.
+        decision: What is right.
+        plan: The follow-up planned.
+        told: What the patient says that decides it.
+        tool: The interview tool that tells it.
+        ask: The patient is asked in this turn; else an earlier one asked.
+    """
+    line = plan_line(plan)
+    services = _service_items(plan)
+    said = life_line(case, told)
+    says = [one for part in told for one in told_items(part)]
+    guards = (grounded_item(),) if len(told) < 3 else ()
+    first = Names(en=f"{capital(line.en)}, and {said.en[:1].lower()}{said.en[1:]}", zh=f"{line.zh}，{said.zh}")
+    return Move(
+        kind="decide_home" if ask else "decide_home_told",
+        task="CR",
+        source="mixed" if ask else "ehr",
+        topic="needs-at-home",
+        calls=(plan_call(case), ask_call(case, tool)) if ask else (plan_call(case),),
+        answer=two_sentences(first, decision.advice),
+        rubric=(
+            *services,
+            *says,
+            advice_item(decision, tuple(f"says-{one.about}" for one in told)),
+            danger_item(decision),
+            *guards,
+        ),
+        slots={"plan": plan_entity(case)},
+        keys=frozenset(plan.keys).union(*(part.keys for part in told)),
+        decision=decision,
+        fact=decision.fact,
+        turned=decision.turned,
+    )
