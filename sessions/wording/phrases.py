@@ -7,7 +7,7 @@ of the explicit one's; the file says which of the three types that makes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -99,17 +99,21 @@ def phrase_modules() -> tuple[str, ...]:
 def load_phrases(language: Language) -> Mapping[str, KindPhrases]:
     """Return the shapes of every kind of turn in a language.
 
+    A kind may stand in several files ("openings" has more of several kinds); their entries count as one list.
+
     Raises:
-        DataError: A file is missing or faulty, or two files hold the same kind; says file, kind, place and remedy.
+        DataError: A file is missing or faulty; says file, kind, place and remedy.
     """
-    found: dict[str, KindPhrases] = {}
+    found: dict[str, dict[str, list[tuple[str, Any]]]] = {}
     for module in phrase_modules():
         file = f"{module}.{language}.json"
         for kind, entry in _read(file).items():
-            if kind in found:
-                raise DataError(f"{file}: kind `{kind}` stands in another file too; leave it in one")
-            found[kind] = _kind(file, kind, entry, language)
-    return found
+            if not isinstance(entry, dict) or set(entry) - {"first", "later", "note"}:
+                raise DataError(f"{file}: `{kind}`: expected `first` and `later` only")
+            lists = found.setdefault(kind, {"first": [], "later": []})
+            for name, rows in lists.items():
+                rows.extend((file, row) for row in entry.get(name, ()))
+    return {kind: _kind(kind, lists["first"], lists["later"], language) for kind, lists in found.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -132,21 +136,21 @@ def _read(file: str) -> dict[str, Any]:
     return kinds
 
 
-def _kind(file: str, kind: str, entry: dict[str, Any], language: Language) -> KindPhrases:
-    if not isinstance(entry, dict) or set(entry) - {"first", "later", "note"}:
-        raise DataError(f"{file}: `{kind}`: expected `first` and `later` only")
-    first = tuple(
+def _kind(
+    kind: str, first: Sequence[tuple[str, Any]], later: Sequence[tuple[str, Any]], language: Language
+) -> KindPhrases:
+    openings = tuple(
         _shape(file, f"{kind}/first/{language}/{place}", kind, (None, "", words, words), place)
-        for place, words in enumerate(entry.get("first", ()))
+        for place, (file, words) in enumerate(first)
     )
     seen: dict[tuple[str, str], int] = {}
-    later = []
-    for number, row in enumerate(entry.get("later", ())):
+    found = []
+    for number, (file, row) in enumerate(later):
         if not isinstance(row, list) or len(row) != 4:
             raise DataError(f"{file}: `{kind}`, entry {number}: expected [TYPE, DROPS, EXPLICIT, IMPLICIT]")
         place = seen[row[0], row[1]] = seen.get((row[0], row[1]), -1) + 1
-        later.append(_shape(file, f"{kind}/later/{language}/{number}", kind, tuple(row), place))
-    return KindPhrases(first, tuple(later))
+        found.append(_shape(file, f"{kind}/later/{language}/{number}", kind, tuple(row), place))
+    return KindPhrases(openings, tuple(found))
 
 
 def _shape(file: str, name: str, kind: str, row: tuple[Any, ...], place: int) -> Shape:
