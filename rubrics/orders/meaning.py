@@ -11,7 +11,7 @@ from wardround.patients import knowledge
 
 from .vocabulary import Phrases, normal, table, terms
 
-_GROUPS = ("contrast", "modality", "body", "side", "mode", "specialty", "finding")
+_GROUPS = ("contrast", "modality", "body", "side", "mode", "specialty", "finding", "act")
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = re.compile(r"[.;,。；，、]")
 _REACH = 12
