@@ -198,6 +198,34 @@ def flag(case: Case, order: Order, act: Literal["hold", "stop"], decision: Decis
     )
 
 
+def flag_watch(case: Case, reading: Reading, order: Order, decision: Decision | None = None) -> Move:
+    """Return the turn that puts a safety flag on the chart: a lab is to be watched on a drug."""
+    name, zh = order.name, order.zh or order.name
+    say = f"watch the {reading.name} on {name}"
+    arguments = {"category": "safety", "code": f"watch {reading.name}", "detail": f"{say.capitalize()}."}
+    wanted = arguments | {"code": f"watch {reading.name} on {name}"}
+    return Move(
+        kind="flag_watch",
+        task="WU",
+        source="write",
+        topic=f"{order.drug}:flag",
+        calls=(chart_call(case, "Flag.create", **arguments),),
+        answer=Text(
+            en=f"Safety flag recorded: {say}.",
+            zh=f"已加安全警示：用{spaced(zh)}期间监测{reading.zh}。",
+        ),
+        rubric=write_items(
+            "Flag.create",
+            wanted,
+            forbid=Forbid(text_mentions=f"stop {name}"),
+            danger=Names(en=f"Does not write that {name} is stopped.", zh=f"没有写成停用{zh}。"),
+            confirm=MentionCheck(concept=reading.name),
+        ),
+        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        decision=decision,
+    )
+
+
 # -- what carries a decision out ---------------------------------------------------------------------------------------
 
 
@@ -210,6 +238,8 @@ def decision_writes(case: Case, decision: Decision) -> Iterator[Move]:
         yield flag(case, order, "hold", decision)
     if decision.act in {"stop", "switch", "swap"}:
         yield flag(case, order, "stop", decision)
+    if decision.act in {"continue", "reduce", "increase", "recheck", "resume", "restart"}:
+        yield flag_watch(case, reading, order, decision)
     if decision.act in {"continue", "restart", "resume", "same-dose"} and order.amount is not None:
         yield from _ordered(case, decision, order.amount, 2 * order.amount)
     if decision.act in {"reduce", "ease"} and order.amount is not None:
