@@ -104,6 +104,8 @@ class GroundedCheck(Frozen):
 
     kind: Literal["grounded"] = "grounded"
     known: tuple[Known, ...] | None = None
+    also: tuple[Known, ...] = ()
+    """What may be stated beside: a clinical score that is to be worked out."""
 
 
 class KnownMentions(Frozen):

@@ -201,7 +201,9 @@ def _gate_answer(session: Session, number: int, played: GoldTurn, language: Lang
         # what waits for a judge is taken as met: only a model can tell, and none is asked here
         if (result.reward if result.reward_valid else result.bounds[1]) != 1.0:
             yield Failure("gate3", f"{where}: gold answer scores {result.reward:.3f}: {'; '.join(result.notes)}")
-        grounded = check_answer(GroundedCheck(), answer, language=language, trace=played.trace)
+        # a score that the turn has worked out is in no record
+        made = tuple(one for item in spec.rubric if isinstance(item.check, GroundedCheck) for one in item.check.also)
+        grounded = check_answer(GroundedCheck(also=made), answer, language=language, trace=played.trace)
         if not grounded.passed:
             yield Failure("gate3", f"{where}: gold answer states what the record does not: {grounded.reason}")
     yield from _nothing(spec, played.turn, where, language)

@@ -31,7 +31,17 @@ from .bedside_models import (
 from .clinical_scores import compute, score_of, scores, sum_points
 from .conversion import convert, unit
 from .decision_audit import decision_audit
-from .decision_models import DecisionBand, DecisionTable, Limit, Occasion, ScoreInputSource, ScoreUse, Step, StepOrder
+from .decision_models import (
+    DecisionBand,
+    DecisionTable,
+    Limit,
+    Meaning,
+    Occasion,
+    ScoreInputSource,
+    ScoreUse,
+    Step,
+    StepOrder,
+)
 from .decision_tables import decisions, score_uses
 from .drug_amounts import DoseAmount, dose_amount, frequencies, times_a_day
 from .drug_audit import drug_audit
@@ -88,6 +98,7 @@ __all__ = [
     "Lay",
     "Lexicon",
     "Limit",
+    "Meaning",
     "Mention",
     "Monitoring",
     "MonitoringRule",

@@ -203,6 +203,8 @@ class Meaning(_Frozen):
     """As a gold answer says it."""
     said: tuple[str, ...] = Field(min_length=1)
     """Words by which an answer may say it, in either language."""
+    against: tuple[str, ...] | None = None
+    """Words that say another meaning instead; None: those of the other meanings."""
 
 
 class ScoreUse(_Frozen):
@@ -210,13 +212,19 @@ class ScoreUse(_Frozen):
 
     id: str
     """Score id."""
+    names: Names | None = None
+    """What it is called on rounds, where that is not its usual name."""
     inputs: dict[str, ScoreInputSource]
     needs: tuple[str, ...] = ()
     needs_drugs: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     unless_values: tuple[Limit, ...] = ()
+    unless_charted: tuple[str, ...] = ()
+    """Labs that make the score idle where the stay has them: the chart's own eGFR or anion gap."""
     least: int = Field(default=2, ge=1)
     """Inputs that must be charted for the score to be asked for."""
+    single: Decimal | None = None
+    """Points of one component with which the total alone does not say the risk (a red value of NEWS2)."""
     fresh_hours: int = Field(default=48, ge=1)
     meanings: tuple[Meaning, ...] = Field(min_length=2)
     missing_words: dict[str, Names] = Field(default_factory=dict)

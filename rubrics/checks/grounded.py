@@ -44,6 +44,7 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
         facts = [Fact(ids_for(k.concept, MEASURES), k.concept, k.value, k.unit, None) for k in check.known]
     else:
         facts = evidence_facts(context.trace.evidence) if context.trace is not None else []
+    facts += [Fact(ids_for(k.concept, MEASURES), k.concept, k.value, k.unit, None) for k in check.also]
     resources: list[str] = []
     known_concepts = {one for fact in facts for one in fact.concepts}
     for claim in reading.measured():

@@ -13,9 +13,9 @@ from wardround.sessions.moves.labs import latest_lab, latest_vital
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.record import Reading
 
-from .charted import adult, fresh, has, latest, takes
+from .charted import adult, fresh, latest
 from .decision import Decision, DecisionKind, Hinge
-from .tables import band_of, charted_as, decide, other_values, tables
+from .tables import band_of, charted_as, decide, other_values, tables, worth_asking
 
 KIND_ID: Final = "lab"
 _SUBJECTS: Final = ("lab", "vital")
@@ -41,7 +41,7 @@ def _decision(case: Case, table: DecisionTable) -> Decision | None:
         return None
     value = knowledge.convert(reading.value, reading.unit, table.unit, table.subject)
     band = None if value is None else band_of(case, table, value)
-    if band is None or not (band.indicated or _worth_asking(case, table, reading)):
+    if band is None or not (band.indicated or worth_asking(case, table, reading)):
         return None
     for other in other_values(case, table, band):
         hinge = _hinge(case, table, reading, other)
@@ -53,15 +53,6 @@ def _decision(case: Case, table: DecisionTable) -> Decision | None:
 def _asked(case: Case, table: DecisionTable, reading: Reading) -> bool:
     """Tell whether the course of the stay leaves the question open: a marker that was followed is not asked about."""
     return table.most_values is None or len(case.view.series.get(reading.lab, ())) <= table.most_values
-
-
-def _worth_asking(case: Case, table: DecisionTable, reading: Reading) -> bool:
-    """Tell whether a physician would ask though nothing is needed: the value is or was off, or the patient at risk."""
-    occasion = table.occasion
-    if occasion is None or has(case, occasion.states) or takes(case, occasion.drugs):
-        return True
-    levels = {one.level for one in (*case.view.series.get(reading.lab, ()), reading)} - {"normal", None}
-    return bool(levels) if occasion.level == "any" else occasion.level in levels
 
 
 def _hinge(case: Case, table: DecisionTable, reading: Reading, value: Decimal) -> Hinge | None:

@@ -38,7 +38,7 @@ def arises(case: Case, table: DecisionTable) -> bool:
         return False
     if has(case, table.unless) or takes(case, table.unless_drugs) or done_within(case, table.unless, 240):
         return False
-    return not any(_beyond(case, limit) for limit in table.unless_values) and not covered(case, table.step)
+    return not any(is_beyond(case, limit) for limit in table.unless_values) and not covered(case, table.step)
 
 
 def covered(case: Case, step: Step) -> bool:
@@ -46,7 +46,7 @@ def covered(case: Case, step: Step) -> bool:
     return takes(case, step.covered) or done_within(case, step.covered, step.covered_hours)
 
 
-def _beyond(case: Case, limit: knowledge.Limit) -> bool:
+def is_beyond(case: Case, limit: knowledge.Limit) -> bool:
     """Tell whether another value is such that practice differs; a value that is not charted is none."""
     reading = latest(case, limit.of)
     if reading is None:
@@ -56,6 +56,17 @@ def _beyond(case: Case, limit: knowledge.Limit) -> bool:
         return True
     low = limit.at_least is None or value >= limit.at_least
     return low and (limit.below is None or value <= limit.below)
+
+
+def worth_asking(case: Case, table: DecisionTable, reading: Reading | None) -> bool:
+    """Tell whether a physician would ask though nothing is needed: the value is or was off, or the patient at risk."""
+    occasion = table.occasion
+    if occasion is None or has(case, occasion.states) or takes(case, occasion.drugs):
+        return True
+    if reading is None:
+        return False
+    levels = {one.level for one in (*case.view.series.get(reading.lab, ()), reading)} - {"normal", None}
+    return bool(levels) if occasion.level == "any" else occasion.level in levels
 
 
 def band_of(case: Case, table: DecisionTable, value: Decimal) -> DecisionBand | None:

@@ -1,0 +1,121 @@
+"""Decisions on a clinical score (`knowledge.decisions()`): is a step called for at this total, or none?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final, cast
+
+from wardround.patients import Stream, knowledge
+from wardround.patients.knowledge import DecisionBand, DecisionTable
+from wardround.sessions.moves.labs import latest_lab, latest_vital
+from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.score_parts import Gathered, gathered, with_value
+from wardround.sessions.moves.scores import decide_score, step_writes
+from wardround.sessions.record import Reading, plain
+
+from .decision import Decision, DecisionKind, Hinge
+from .lab import PAIRED
+from .tables import band_of, decide, tables, worth_asking
+
+KIND_ID: Final = "score"
+_FACTORS: Final = tuple(Decimal(one) for one in ("0.8", "1.25", "0.6", "1.6", "0.4", "2.5", "0.2", "5"))
+"""By which a value is changed in search of another answer, the smallest change first."""
+NO_HINGE: Final = Hinge(kind="quantity", keys=(), to="")
+"""No single measured value turns it: such a decision is never what a session is about."""
+
+
+def decisions(case: Case) -> tuple[Decision, ...]:
+    """Return every decision on a clinical score that the record allows, in a fixed order."""
+    return case.memo("decisions.score", _decisions)
+
+
+def _decisions(case: Case) -> tuple[Decision, ...]:
+    made = []
+    for table in tables(case, "score"):
+        found = gathered(case).get(table.subject)
+        band = None if found is None else band_of(case, table, found.total)
+        if (
+            found is None
+            or band is None
+            or not (band.indicated or (_sure(case, table, found) and worth_asking(case, table, None)))
+        ):
+            continue
+        name, hinge = _hinge(case, table, band, found)
+        reading = found.readings.get(name)
+        decision = decide(case, KIND_ID, table, band, reading, hinge)
+        if decision is not None:
+            decision.extra["gathered"] = found
+            made.append(decision)
+    return tuple(made)
+
+
+def _sure(case: Case, table: DecisionTable, found: Gathered) -> bool:
+    """Tell whether the step is not called for whatever the missing components are."""
+    parts = knowledge.score_of(found.use.id).by_component()
+    worst = found.total + sum(
+        (parts[one].values()[-1] - parts[one].least for one in found.result.missing if one in parts), Decimal(0)
+    )
+    other = band_of(case, table, worst)
+    return not any(one.indicated and (one.at_least or worst) <= worst for one in table.bands) and (
+        other is None or not other.indicated
+    )
+
+
+def _hinge(case: Case, table: DecisionTable, band: DecisionBand, found: Gathered) -> tuple[str, Hinge]:
+    """Return the input, and a value of it, with which the other answer would be right."""
+    for factor in _FACTORS:
+        for name, reading in found.readings.items():
+            if reading.lab in PAIRED:
+                continue
+            value = round(reading.value * factor, len(reading.text.partition(".")[2]))
+            other = with_value(found, name, value)
+            turned = None if other is None else band_of(case, table, other.total)
+            if turned is not None and turned.indicated != band.indicated:
+                return name, Hinge(kind="quantity", keys=reading.keys, to=plain(value))
+    return next(iter(found.readings), ""), NO_HINGE
+
+
+def found_in(decision: Decision) -> Gathered:
+    """Return the score that a decision of this kind comes from."""
+    return cast(Gathered, decision.extra["gathered"])
+
+
+def threads(case: Case, stream: Stream) -> Iterator[Decision]:
+    """Yield the decisions in drawn order, those that call for a step first."""
+    mixed = stream.shuffled(decisions(case))
+    mixed.sort(key=lambda one: one.unchanged)
+    yield from mixed
+
+
+def openings(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield the turn that looks up the value which the decision hinges on."""
+    reading = decision.reading
+    if reading is None or decision.hinge is NO_HINGE:
+        return
+    move = _look_up(case, reading)
+    if move is not None:
+        yield move
+
+
+def _look_up(case: Case, reading: Reading) -> Move | None:
+    return latest_lab(case, reading) if reading.lab in case.view.latest else latest_vital(case, reading.lab)
+
+
+def asks(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield nothing: no word of the patient turns a score."""
+    yield from ()
+
+
+def decides(case: Case, decision: Decision, mixed: bool) -> Iterator[Move]:
+    """Yield the turn that asks what the score calls for."""
+    if not mixed:
+        yield from decide_score(case, decision)
+
+
+def writes(case: Case, decision: Decision) -> Iterator[Move]:
+    """Yield the writes that carry it out."""
+    yield from step_writes(case, decision)
+
+
+KIND: Final = DecisionKind(KIND_ID, threads, openings, asks, decides, writes)
