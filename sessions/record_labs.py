@@ -210,11 +210,12 @@ def _level(measured: Measurement) -> Level | None:
 
 
 def casual(name: str) -> str:
-    """Lower-case a name but for its words in capitals or with digits ("INR", "eGFR", "free T4")."""
-    kept = (
-        word if any(char.isupper() or char.isdigit() for char in word[1:]) else word.lower() for word in name.split(" ")
-    )
-    return " ".join(kept)
+    """Lower-case a name but for single letters and words in capitals or with digits ("free T4", "vitamin D")."""
+    return " ".join(word if _kept(word) else word.lower() for word in name.split(" "))
+
+
+def _kept(word: str) -> bool:
+    return len(word) == 1 or any(char.isupper() or char.isdigit() for char in word[1:])
 
 
 def _reference(resource: dict[str, Any], name: str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from wardround.patients import Fact, Stream
 from wardround.patients.knowledge import Names
-from wardround.rubrics import Item
+from wardround.rubrics import AllOf, Check, Item, Not, Text
 from wardround.sessions.record import Level, Order, Reading
 from wardround.sessions.record_doses import Dose
 from wardround.sessions.session import Branch, GoldCall
@@ -82,13 +82,7 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
         topic=f"{rule.lab}:branch+{taken.lab}",
         calls=(lab_call(case, first), lab_call(case, taken)),
         answer=bullets((value_line(first), value_line(taken))),
-        rubric=(
-            *_deciding(first),
-            read_item(taken),
-            value_item(taken),
-            status_item(taken),
-            only_item(first, taken),
-        ),
+        rubric=(*_deciding(first), *_one_way(taken), only_item(first, taken)),
         slots={
             "lab": lab_entity(case, first),
             "lab2": lab_entity(case, then),
@@ -104,6 +98,13 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
 def _deciding(reading: Reading) -> list[Item]:
     """Return the items about the lab that decides."""
     return [read_item(reading), value_item(reading), status_item(reading)]
+
+
+def _one_way(reading: Reading) -> list[Item]:
+    """Return the items about the lab that follows; they rest on nothing else being told: both ways must not pay."""
+    value = value_item(reading)
+    alone = value.model_copy(update={"requires": (*value.requires, "only")})
+    return [read_item(reading), alone, status_item(reading)]
 
 
 def _branches(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
@@ -147,16 +148,19 @@ class _Way:
     items: tuple[Item, ...]
     key: str
     fact: Fact | None = None
+    told: Check | None = None
+    """Tells whether an answer went this way; None where words about the other way could be taken for it."""
 
 
 def _order_way(case: Case, order: Order) -> _Way:
-    return _Way(order_call(case, order), "dose", order_line(order), tuple(order_items(order)), order.key)
+    items = tuple(order_items(order))
+    return _Way(order_call(case, order), "dose", order_line(order), items, order.key, told=items[-1].check)
 
 
 def _ask_way(case: Case, order: Order, fact: Fact) -> _Way:
     items = (heard_item(fact), *said_items(case, fact, order))
-    line = said_line(case, fact, order)
-    return _Way(adherence_call(case, order), "adherence", line, items, f"fact/{fact.id}", fact)
+    line, key = said_line(case, fact, order), f"fact/{fact.id}"
+    return _Way(adherence_call(case, order), "adherence", line, items, key, fact, items[1].check)
 
 
 def _given_way(case: Case, order: Order, dose: Dose) -> _Way:
@@ -188,7 +192,7 @@ def _branch_on(
         topic=topic(order.drug, taken.asked, f"branch on {reading.lab}"),
         calls=(lab_call(case, reading), taken.call),
         answer=bullets((value_line(reading), taken.line)),
-        rubric=(*_deciding(reading), *taken.items, only_item(reading)),
+        rubric=(*_deciding(reading), *taken.items, _only(reading, taken, other)),
         slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
         words={"test": _WORDS[test]},
         keys=frozenset((*reading.keys, taken.key)),
@@ -196,6 +200,20 @@ def _branch_on(
         fact=taken.fact,
         branch=Branch(on=reading.lab, test=test, held=held, taken=(1,), other=(other.call,)),
     )
+
+
+def _only(reading: Reading, taken: _Way, other: _Way) -> Item:
+    """Return the guard that nothing else is measured and, where it can be told, that not both ways were gone."""
+    only = only_item(reading)
+    # What is ordered and what was given are the same drug and dose.
+    if other.told is None or taken.asked == "given":
+        return only
+    both = AllOf(checks=(only.check, Not(check=other.told)))
+    text = Text(
+        en=f"{str(only.text.en).removesuffix('.')}, and does not go the other way too.",
+        zh=f"{str(only.text.zh).removesuffix('。')}，也没有把另一种情况一并报出。",
+    )
+    return only.model_copy(update={"check": both, "text": text})
 
 
 def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tuple[Reading, Test, Order]]:

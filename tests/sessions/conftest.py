@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wardround.patients import Chart, ChartBuilder, ChartStore, Fact, Interview, Reply, StoreWriter, Words
+from wardround.patients import Chart, ChartBuilder, ChartStore, Fact, Interview, Reply, StoreWriter, Words, load_charts
 
 STAY = "stay-1"
 DISCHARGE = "2030-03-08T15:00:00Z"
@@ -92,6 +92,12 @@ def stay() -> ChartBuilder:
 
 
 @pytest.fixture
+def make_builder() -> Callable[..., ChartBuilder]:
+    """Return the maker of builders of stays."""
+    return build
+
+
+@pytest.fixture
 def make_chart() -> Callable[..., Chart]:
     """Return a maker of charts in memory."""
 
@@ -122,3 +128,9 @@ def small_store(tmp_path_factory: pytest.TempPathFactory) -> ChartStore:
         for patient, (chart, interview) in people.items():
             writer.add(patient, chart.resources(), interview)
     return ChartStore.open(path)
+
+
+@pytest.fixture(scope="session")
+def mini_store() -> ChartStore:
+    """Return the smallest set of hospital charts."""
+    return load_charts("hospital-mini")
