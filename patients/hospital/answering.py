@@ -12,6 +12,7 @@ from .generation import rules
 from .generation_rules import CallBack
 from .life import Plan, PlanItem, Result
 from .making import HOUR, MINUTE, Making, at_clock, between
+from .situating import is_a
 from .stays import Course
 from .workup import numbers
 
@@ -29,7 +30,8 @@ def answer(course: Course, at: Instant, phase: Phase) -> None:
     for number, rule in enumerate(rules().replacements):
         if not rule.off(making.known(rule.lab, at, 2 * DAY)) or not making.suspected.isdisjoint(rule.unless):
             continue
-        if rule.line is not None:
+        has = any(is_a(one.drug, rule.has) for one in making.active(at) if one.kind == "inpatient")
+        if rule.line is not None and not has:
             course.desk.treat(illness, rule.line, phase, at + 10 * MINUTE, "inpatient", course.place(at))
         late = between(making.stream("again", course.ward, number, at), 0, 40)
         again = at + rule.recheck_hours * HOUR + late * MINUTE

@@ -158,6 +158,8 @@ class Replacement(Bound):
     recheck_hours: int = 6
     unless: tuple[str, ...] = ()
     """Conditions of the stay that have their own way of following it."""
+    has: tuple[str, ...] = ()
+    """Drugs or classes of which one that runs does it already."""
 
 
 class CallBack(Bound):

@@ -435,3 +435,35 @@ def test_what_an_emergency_note_says_was_given_was_given() -> None:
                             seen += 1
                             assert first[fact] <= note.at
     assert seen > 10
+
+
+def test_fever_and_pain_on_the_ward_have_something_to_be_given_for_them() -> None:
+    seen = without = 0
+    for life, stay, _ in _wards():
+        for lab, least in (("temperature", "38.3"), ("pain_score", "4")):
+            late = stay.start + 8 * HOUR
+            reads = [one for one in _read(life, lab) if stay.start <= one[0] <= late and one[1] >= Decimal(least)]
+            if not reads or stay.end - stay.start < 2 * DAY:
+                continue
+            eases = [
+                one
+                for one in life.prescriptions
+                if is_a(one.drug, ("analgesic", "acetaminophen", "nsaid", "opioid"))
+                and one.start <= stay.start + 30 * HOUR
+                and (one.stop or NEVER) > stay.start
+            ]
+            seen += 1
+            without += not eases  # an overdose of acetaminophen gets none
+    assert seen > 20
+    assert without * 20 <= seen
+
+
+def test_nobody_has_two_opioids_in_hospital_because_of_a_pain_score() -> None:
+    for life in _lives():
+        opioids = [one for one in life.prescriptions if one.kind == "inpatient" and is_a(one.drug, ("opioid",))]
+        for one in opioids:
+            if one.line == "strong_pain_relief":
+                assert not any(
+                    other.id != one.id and other.start < (one.stop or NEVER) and one.start < (other.stop or NEVER)
+                    for other in opioids
+                )
