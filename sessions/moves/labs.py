@@ -204,8 +204,8 @@ def _trends_and_labs(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]
     found = trends(case)
     near = [one.lab for one in near_labs(case, focus, stream) if one.lab in found]
     asked = stream.shuffled(sorted(lab for lab in focus.busy if lab in found))
-    # What moved is what a physician asks about; that a lab stayed where it was is asked where nothing moved.
-    for lab in sorted((*asked, *near), key=lambda one: found[one].direction == "stable"):
+    # How the lab just heard of has gone comes to mind first, then what moved; what stayed where it was comes last.
+    for lab in (*asked, *sorted(near, key=lambda one: found[one].direction == "stable")):
         other = next(companions_of(case, focus, lab, stream), None)
         if other is not None:
             yield trend_and_lab(case, found[lab], other, back=lab in focus.busy)

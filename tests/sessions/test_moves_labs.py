@@ -70,8 +70,7 @@ def test_every_kind_is_sound_on_hospital_charts(sample):
     seen = Counter()
     for case in sample:
         moves = list(offered(case))
-        for move in moves:
-            play(case, [move])
+        play(case, moves)
         seen.update(move.kind for move in moves)
     kinds = {kind.kind for kind in (*labs.KINDS, *branches.KINDS)}
     assert set(seen) == kinds
