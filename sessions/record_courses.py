@@ -89,7 +89,7 @@ def _since(case: Case, order: Order) -> Instant | None:
     """Return when the order began."""
     entry = case.snapshot.read(*order.key.split("/", 1))
     resource: dict[str, Any] = {} if entry is None else entry.resource()
-    dosage = next(iter(resource.get("dosageInstruction", ())), {})
+    dosage: dict[str, Any] = next(iter(resource.get("dosageInstruction", ())), {})
     bounds = dosage.get("timing", {}).get("repeat", {}).get("boundsPeriod", {}).get("start")
     text = bounds or resource.get("authoredOn")
     return None if text is None else parse_instant(str(text))

@@ -86,7 +86,9 @@ def in_stay(snapshot: Snapshot, encounter: str, kind: str) -> Iterator[dict[str,
     """Yield the resources of a type that a search by the stay finds."""
     mine = set(snapshot.encounters_of(encounter))
     for resource in snapshot.resources(kind):
-        context = resource.get("encounter") or next(iter(resource.get("context", {}).get("encounter", ())), {})
+        context: dict[str, Any] = resource.get("encounter") or next(
+            iter(resource.get("context", {}).get("encounter", ())), {}
+        )
         if str(context.get("reference", "")).rpartition("/")[2] in mine:
             yield resource
 
