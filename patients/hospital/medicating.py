@@ -173,8 +173,7 @@ class Desk:
         if not making.chance(line.percent, "line", illness.id, line.id):
             return False
         have = {one.condition for one in making.ill(at)} | making.showing | {illness.condition}
-        if making.person.drinks_per_week >= rules().drinkers.drinks:
-            have.add(rules().drinkers.trait)
+        have |= {rules().drinkers.trait} if making.person.drinks_per_week >= rules().drinkers.drinks else set()
         if line.needs and not any(one in have or self._measured(one, at) for one in line.needs):
             return False
         return not any(one in have or self._measured(one, at) for one in line.unless)
