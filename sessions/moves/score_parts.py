@@ -422,6 +422,8 @@ def grounded_item(found: Gathered) -> Item:
 
 def _level(found: Gathered) -> str | None:
     """Return the status that a meaning is, where it is one of the measurement's own ("corrected calcium is low")."""
+    if knowledge.lexicon().resolve(score_names(found).en, kinds={"lab", "vital"}) is None:
+        return None
     return next((word for word in ("normal", "high", "low") if found.meaning.say.en == word), None)
 
 
