@@ -219,7 +219,13 @@ def flag_watch(case: Case, reading: Reading, order: Order, decision: Decision | 
             wanted,
             forbid=Forbid(text_mentions=f"stop {name}"),
             danger=Names(en=f"Does not write that {name} is stopped.", zh=f"没有写成停用{zh}。"),
-            confirm=MentionCheck(concept=reading.name),
+            confirm=AnyOf(
+                checks=(
+                    AdviceCheck(act="recheck", target=reading.name),
+                    MentionCheck(concept=reading.name),
+                    MentionCheck(concept=name),
+                )
+            ),
         ),
         slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
         decision=decision,
