@@ -27,7 +27,7 @@ _EASES = (85, 60, 45, 30, 20, 10)
 """Percent of the moments at which a complaint that eases asks for a drug, one after the other."""
 _LEAST_APART_H = 4
 _SOON_H = 4
-"""Hours after a first dose given at once in which no other follows."""
+"""Hours after a first dose given at once in which no other follows, at least."""
 _CLOCK = {1: (9,), 2: (9, 21), 3: (8, 14, 21), 4: (8, 12, 17, 22)}
 
 
@@ -53,7 +53,7 @@ def chart_doses(course: Course) -> None:
         end = min(order.stop or course.leaves, course.leaves)
         times = _asked_for(making, order, begin, end) if order.prn else dose_times(order, begin, end)
         if order.encounter == course.emergency and not order.prn:
-            times = _at_once(times, begin, end)
+            times = _at_once(order, times, begin, end)
         if len(times) > room:  # all doses of an order or none: half of them would read as missed
             continue
         room -= len(times)
@@ -61,10 +61,11 @@ def chart_doses(course: Course) -> None:
             making.doses.append(_dose(course, order, at))
 
 
-def _at_once(times: list[Instant], begin: Instant, end: Instant) -> list[Instant]:
+def _at_once(order: Prescription, times: list[Instant], begin: Instant, end: Instant) -> list[Instant]:
     """Return the times of doses with the first when it is ordered, as an emergency department gives it."""
-    first = begin + 10 * MINUTE
-    return [first, *(at for at in times if at >= first + _SOON_H * HOUR)] if first < end else times
+    first, clock = begin + 10 * MINUTE, rhythm(order.frequency)[0]
+    soon = max(_SOON_H, 12 // len(clock)) if clock else _SOON_H  # half the time between two doses
+    return [first, *(at for at in times if at >= first + soon * HOUR)] if first < end else times
 
 
 def _asked_for(making: Making, order: Prescription, begin: Instant, end: Instant) -> list[Instant]:
