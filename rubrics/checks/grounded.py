@@ -20,7 +20,7 @@ from .matching import ids_for, is_a, unread, verdict, words_of
 
 _PAIN = "patient.get_pain_assessment"
 _NOUGHT = ("zero", "零分")
-_SCORE = re.compile(r"(?<![\d.])(?:10|\d)(?![\d.])|\bzero\b|零分", re.IGNORECASE)
+_SCORE = re.compile(r"(?<!\d)(?<!\d\.)(?<!out of )(?<!/)(?:10|\d)(?!\d|\.\d)|\bzero\b|零分", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

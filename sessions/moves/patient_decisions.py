@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Final
 
+from wardround.patients import Stream
 from wardround.patients.knowledge import Names
 from wardround.patients.knowledge.side_effects import SideEffectRule
 from wardround.rubrics import AllOf, AnyOf, Check, Item, StatusCheck, ThresholdCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Reading, plain
-from wardround.sessions.record_others import Named
+from wardround.sessions.record_others import Named, other_view
 from wardround.sessions.session import GoldCall
 
 from .decide_lab import subject_call, subject_entity
 from .drugs import order_call, order_items, order_line
-from .move import Case, Move
+from .move import Case, Focus, Move, MoveKind
 from .parts import (
     advice_item,
     ask_call,
@@ -29,7 +31,7 @@ from .parts import (
     two_sentences,
     value_item,
 )
-from .patient import FUNCTION_TOOL, symptom_call, symptom_entity
+from .patient import FUNCTION_TOOL, function_told, known_sex, symptom_call, symptom_entity
 from .patient_parts import Told, life_line, told_items
 from .plans import plan_call, plan_entity, plan_items, plan_line
 
@@ -198,3 +200,12 @@ def decide_home_move(
         fact=decision.fact,
         turned=decision.turned,
     )
+
+
+def _plans_home(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    plan, told = other_view(case).followup, function_told(case)
+    if plan is not None and len(told) >= 2 and known_sex(case) and not {"function", "home"} & focus.busy:
+        yield plan_home_move(case, plan, told)
+
+
+KINDS: Final = (MoveKind("plan_home", "DG", "mixed", _plans_home),)

@@ -1,0 +1,155 @@
+"""Decisions on what the patient says: side effects of drugs and needs at home; the hinge turns them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from patient_case import case_of, fact, life, taking
+from session_moves import play
+
+from wardround.patients import Stream, knowledge
+from wardround.patients.knowledge import Names
+from wardround.rubrics import check_answer
+from wardround.sessions.decisions import home, side_effect
+from wardround.sessions.decisions.home import home_rules
+from wardround.sessions.planning.case import make_case, rounds
+
+COUGH = fact("fx", "symptom", "dry_cough", drug="lisinopril")
+DIZZY = fact("s1", "symptom", "dizziness", source="simulated")
+
+
+def decided(case):
+    return list(side_effect.KIND.threads(case, Stream("test", 1)))
+
+
+def test_a_cough_on_an_ace_inhibitor_asks_for_another_drug():
+    case = case_of([COUGH, taking("lisinopril")])
+    (decision,) = decided(case)
+    assert (decision.act, decision.turned, decision.unchanged) == ("switch", True, False)
+    (move,) = side_effect.KIND.decides(case, decision, True)
+    play(case, [move])
+    advice = next(one for one in move.rubric if one.id == "advice")
+    assert check_answer(advice.check, "Switch lisinopril to losartan.", language="en").passed
+    assert check_answer(advice.check, "建议停用赖诺普利。", language="zh").passed
+    assert not check_answer(advice.check, "Continue lisinopril.", language="en").passed
+
+
+def test_the_hinge_turns_it():
+    case = case_of([COUGH, taking("lisinopril")])
+    (decision,) = decided(case)
+    assert decision.hinge.keys == ("fact/fx",)
+    denied = COUGH.model_copy(update={"polarity": decision.hinge.to})
+    (other,) = decided(case_of([denied, taking("lisinopril")]))
+    assert (other.act, other.unchanged, other.turned, other.hinge.to) == ("continue", True, False, "present")
+
+
+def test_what_is_asked_earlier_is_decided_later_without_asking_again():
+    case = case_of([COUGH, taking("lisinopril")])
+    (decision,) = decided(case)
+    ask = next(iter(side_effect.KIND.asks(case, decision)))
+    (told,) = side_effect.KIND.decides(case, decision, False)
+    assert [call.tool for call in told.calls] == ["MedicationRequest.search"]
+    play(case, [ask, told])
+    for write in side_effect.KIND.writes(case, decision):
+        play(case, [ask, told, write])
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [COUGH],
+        [COUGH, taking("lisinopril", "stopped")],
+        [COUGH.model_copy(update={"drug": None, "source": "Condition/c1"}), taking("lisinopril")],
+    ],
+    ids=["never said to be taken", "stopped", "an illness explains it"],
+)
+def test_a_drug_is_not_blamed_without_cause(facts):
+    assert decided(case_of(facts)) == []
+
+
+@pytest.mark.parametrize(("pressure", "act"), [("92", "hold"), ("126", "continue"), ("104", None), ("110", None)])
+def test_the_pressure_decides_what_dizziness_means(pressure, act):
+    found = decided(case_of([DIZZY, taking("lisinopril")], pressure=pressure))
+    assert [one.act for one in found] == ([] if act is None else [act])
+    if act is not None:
+        case = case_of([DIZZY, taking("lisinopril")], pressure=pressure)
+        (move,) = side_effect.KIND.decides(case, found[0], True)
+        assert move.kind == "decide_symptom_lab"
+        play(case, [move])
+        assert found[0].hinge.kind == "quantity"
+        (turned,) = decided(case_of([DIZZY, taking("lisinopril")], pressure=found[0].hinge.to))
+        assert turned.act != act
+        assert list(side_effect.KIND.decides(case, found[0], False)) == []
+
+
+def test_no_dizziness_with_a_low_pressure_is_left_to_others():
+    denied = DIZZY.model_copy(update={"polarity": "absent"})
+    assert decided(case_of([denied, taking("lisinopril")], pressure="92")) == []
+    assert [one.act for one in decided(case_of([denied, taking("lisinopril")]))] == ["continue"]
+
+
+# -- home --------------------------------------------------------------------------------------------------------------
+
+
+def told(**changed):
+    from wardround.sessions.moves.patient_parts import daily_life
+
+    return dict(daily_life(case_of(life(**changed))))
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({}, "manages"),
+        ({"falls": "fall"}, "falls"),
+        ({"living": "lives_alone", "care": "adl_dependent"}, "alone-needs-help"),
+        ({"living": "lives_alone", "care": "adl_dependent", "falls": "fall"}, "alone-needs-help"),
+        ({"living": "lives_alone", "walking": "uses_walker"}, "alone-walking-aid"),
+        ({"care": "adl_dependent"}, "dependent-with-family"),
+        ({"walking": "uses_walker"}, None),
+    ],
+)
+def test_the_first_rule_that_holds_is_right(changed, rule):
+    found = next((one for one in home_rules() if one.holds(told(**changed))), None)
+    assert (None if found is None else found.id) == rule
+
+
+def test_rules_name_services_that_there_are():
+    for rule in home_rules():
+        for service in (rule.service, *rule.accepted):
+            assert service in knowledge.findings(), (rule.id, service)
+
+
+def test_without_a_follow_up_plan_there_is_no_decision():
+    assert list(home.KIND.threads(case_of(life(falls="fall")), Stream("t"))) == []
+
+
+def test_refusing_help_is_not_advising_it():
+    names = home.service_names("home_health")
+    assert names == Names(en="home health", zh="居家护理")
+    check = {"kind": "advice", "act": "refer", "target": names.en}
+    from wardround.rubrics import AdviceCheck
+
+    advice = AdviceCheck.model_validate(check)
+    assert check_answer(advice, "Refer her to home health.", language="en").passed
+    assert check_answer(advice, "建议安排居家护理。", language="zh").passed
+    assert not check_answer(advice, "Does she need home health?", language="en").passed
+
+
+def test_decisions_of_the_hospital_hold(mini_store):
+    """Every move of some decisions of both kinds passes the gates, and acts differ."""
+    acts, kinds = set(), set()
+    for patient_id in mini_store.patients()[:8]:
+        encounter, instant = rounds(mini_store, patient_id, "discharge")[0]
+        case = make_case(mini_store, patient_id, encounter, instant, "discharge_planning", Stream("t", patient_id))
+        for kind in (side_effect.KIND, home.KIND):
+            for decision in list(kind.threads(case, Stream("t", patient_id)))[:1]:
+                acts.add(decision.act)
+                kinds.add(decision.kind)
+                ask = next(iter(kind.asks(case, decision)))
+                play(case, [*kind.decides(case, decision, True), *list(kind.writes(case, decision))[:1]])
+                play(case, [ask, *kind.decides(case, decision, False)])
+                assert replace(decision) == decision
+    assert kinds == {"side_effect", "home"}
+    assert len(acts) >= 2
