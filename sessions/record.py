@@ -92,6 +92,8 @@ class RecordView:
     left_out: Counter[str] = field(default_factory=Counter)
     vitals: dict[str, Reading] = field(default_factory=dict)
     """Vital sign → latest value; no ties, charted in this encounter; its level is None where the chart has no range."""
+    begun: dict[str, int] = field(default_factory=dict)
+    """Lab → place in its series of the first value of the stay itself, after those of its emergency department."""
 
 
 def plain(value: Decimal) -> str:
@@ -133,6 +135,7 @@ def view_record(
         types=present,
         left_out=left_out,
         vitals=measured.vitals,
+        begun=measured.begun,
     )
 
 

@@ -15,7 +15,7 @@ from .common import common
 
 Level = Literal["high", "low", "normal"]
 _Found = dict[str, list[tuple[Measurement, bool]]]
-"""Concept → measurements, each with whether it belongs to the stay."""
+"""Concept → measurements, each with whether it belongs to the stay or one of its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ class Measured:
     latest: dict[str, Reading]
     series: dict[str, tuple[Reading, ...]]
     vitals: dict[str, Reading]
+    begun: dict[str, int]
 
 
 def read_measured(
@@ -82,11 +83,15 @@ def read_measured(
     # A search by the stay finds its parts' results too, so a series without them would not be the one agents see.
     stays = set(snapshot.encounters_of(encounter))
     found: _Found = {}
+    itself: set[str] = set()
     for resource in snapshot.resources("Observation"):
-        here = _reference(resource, "encounter") in stays
+        where = _reference(resource, "encounter")
+        here = where in stays
+        if where == encounter:
+            itself.add(f"Observation/{resource['id']}")
         for measured in measurements(resource):
             found.setdefault(measured.concept, []).append((measured, here))
-    taken = Measured({}, {}, {})
+    taken = Measured({}, {}, {}, {})
     for concept in sorted(found):
         known = knowledge.labs().get(concept)
         if known is None:
@@ -99,6 +104,8 @@ def read_measured(
             _add_lab(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
         else:
             _add_vital(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
+    for lab, series in taken.series.items():
+        taken.begun[lab] = next((place for place, one in enumerate(series) if itself.issuperset(one.keys)), 0)
     return taken
 
 

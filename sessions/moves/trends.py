@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final, Literal
 
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, Item, RetrievedCheck, TrendCheck
+from wardround.rubrics import AllOf, AnyOf, Check, Item, RetrievedCheck, TrendCheck
 from wardround.sessions.common import Common
 from wardround.sessions.record import Reading
 from wardround.sessions.session import GoldCall
@@ -39,6 +39,13 @@ class Trend:
     last: Reading
     direction: Direction
     readings: tuple[Reading, ...]
+    admitted: Reading | None = None
+    """The first value after the emergency department's, where there is one: it may be called the first as well."""
+
+    @property
+    def firsts(self) -> tuple[Reading, ...]:
+        """The values that the series may be said to begin with."""
+        return (self.first,) if self.admitted is None else (self.first, self.admitted)
 
 
 def trend_of(series: tuple[Reading, ...] | None, common: Common) -> Trend | None:
@@ -81,10 +88,22 @@ def trends(case: Case) -> Mapping[str, Trend]:
 def _trends(case: Case) -> Mapping[str, Trend]:
     found = {}
     for lab, series in case.view.series.items():
-        trend = trend_of(series, case.common)
+        trend = _whole(case, lab, series)
         if trend is not None and trend.last == case.view.latest.get(lab):
             found[lab] = trend
     return found
+
+
+def _whole(case: Case, lab: str, series: tuple[Reading, ...]) -> Trend | None:
+    """Return the trend of a stay with its emergency department; None where it would be another without that."""
+    trend, begun = trend_of(series, case.common), case.view.begun.get(lab, 0)
+    inside = series[begun:]
+    if trend is None or begun == 0 or len(inside) < 2:
+        return trend
+    alone = trend_of(inside, case.common)
+    if alone is None or alone.direction != trend.direction:
+        return None
+    return replace(trend, admitted=inside[0])
 
 
 def trend_call(case: Case, trend: Trend) -> GoldCall:
@@ -95,16 +114,10 @@ def trend_call(case: Case, trend: Trend) -> GoldCall:
 def trend_items(trend: Trend) -> list[Item]:
     """Return the items that the series was looked up, which way it goes with both end points, and how it reads now."""
     first, last = trend.first, trend.last
-    read = AllOf(checks=(RetrievedCheck(any_of=first.keys), RetrievedCheck(any_of=last.keys)))
-    check = TrendCheck.model_validate(
-        {
-            "concept": last.name,
-            "direction": trend.direction,
-            "from": first.number,
-            "to": last.number,
-            "unit": last.unit,
-        }
-    )
+    begins = tuple(key for one in trend.firsts for key in one.keys)
+    read = AllOf(checks=(RetrievedCheck(any_of=begins), RetrievedCheck(any_of=last.keys)))
+    checks = [_moved(trend, one) for one in trend.firsts]
+    check: Check = checks[0] if len({one.start for one in checks}) == 1 else AnyOf(checks=tuple(checks))
     way = _NAMES[trend.direction]
     return [
         item(
@@ -122,6 +135,11 @@ def trend_items(trend: Trend) -> list[Item]:
         ),
         status_item(last, f"trend-{last.lab}"),
     ]
+
+
+def _moved(trend: Trend, first: Reading) -> TrendCheck:
+    ends = {"from": first.number, "to": trend.last.number, "unit": trend.last.unit}
+    return TrendCheck.model_validate({"concept": trend.last.name, "direction": trend.direction, **ends})
 
 
 def trend_line(trend: Trend) -> Names:

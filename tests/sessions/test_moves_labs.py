@@ -319,3 +319,26 @@ def test_the_patient_is_asked_or_the_order_looked_up(make_builder, case_from):
         assert fact is not None
         ways = {"branch_ask": dose_move(case, order), "branch_order": adherence_move(case, order, fact)}
         assert rewards(case, move, f"{move.answer.en}\n{ways[kind].answer.en}") <= 0.9
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [("3.0", "rising"), ("2.0", "rising"), ("6.9", None)],
+)
+def test_a_series_may_begin_with_the_emergency_department_or_after_it(make_builder, case_from, before, found):
+    builder = make_builder(labs={"Potassium": [("03-04", "3.1"), ("03-08", "4.6")]})
+    builder.encounter("ed-1", "EMER", "2030-03-04T02:00:00Z", "2030-03-04T05:00:00Z")
+    whole = next(resource for resource, *_ in builder._resources if resource["id"] == "ed-1")
+    whole["partOf"] = {"reference": "Encounter/stay-1"}
+    early = {"at": "2030-03-04T03:00:00Z", "low": "3.5", "high": "5.0", "encounter": "ed-1"}
+    builder.lab("Potassium", before, "mmol/L", **early)
+    case = case_from(builder)
+    trend = trends(case).get("potassium")
+    assert (trend.direction if trend else None) == found
+    if trend is not None:
+        move = labs.trend_and_lab(case, trend, case.view.latest["sodium"])
+        play(case, [move])
+        first = f"from {before} to"
+        assert first in str(move.answer.en)
+        assert rewards(case, move, str(move.answer.en).replace(first, "from 3.1 to")) == 1.0
+        assert rewards(case, move, str(move.answer.en).replace(first, "from 3.8 to")) < 1.0
