@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from wardround.patients import find_tool, knowledge
+from wardround.patients import knowledge
 from wardround.rubrics import Check, TurnTrace, check_answer, is_guard
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.limits import faults
@@ -124,17 +124,6 @@ def _event(session: Session, number: int, turn: Turn, antecedent: Antecedent) ->
         yield f"turn {antecedent.turn} gives no advice to come back to"
     if kind == "advised" and turn.task != "WU":
         yield f"{turn.task} carries no plan out"
-    if kind == "ask":
-        asked, before = (_effects(session.turns[one]) for one in (number, antecedent.turn))
-        if not asked <= before:
-            yield f"turn {antecedent.turn} does not ask the same ({', '.join(sorted(asked - before))})"
-
-
-def _effects(turn: Turn) -> frozenset[str]:
-    """Return what the calls of a turn do: read the record, ask the patient, write."""
-    calls = turn.gold.calls if turn.gold is not None else ()
-    specs = (find_tool(call.tool) for call in calls)
-    return frozenset(spec.effect for spec in specs if spec is not None and spec.effect != "control")
 
 
 def _rivals(session: Session, number: int, antecedent: Antecedent) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -73,6 +74,7 @@ def spoken(move: Move, shapes: Mapping[Language, Shape], named_too: frozenset[st
     )
 
 
+@lru_cache(maxsize=8192)
 def asked(shape: Shape, language: Language) -> frozenset[str]:
     """Return the predicates that both forms of a shape say."""
     kinds = load_kinds()
@@ -83,6 +85,13 @@ def asked(shape: Shape, language: Language) -> frozenset[str]:
         for one in wanted
         if kinds.cues[one].spoken(shape.explicit, language) and kinds.cues[one].spoken(shape.implicit, language)
     )
+
+
+@lru_cache(maxsize=8192)
+def kept_in(shape: Shape, language: Language) -> frozenset[str]:
+    """Return the predicates of its kind that the implicit form of a shape says itself."""
+    cues = load_kinds().cues
+    return frozenset(one for one in kind_of(shape.kind).asks if cues[one].spoken(shape.implicit, language))
 
 
 def kind_of(kind: str) -> Kind:
@@ -139,13 +148,27 @@ class Discourse:
 
     # -- predicates ----------------------------------------------------------------------------------------------------
 
-    def question(self, move: Move) -> Antecedent | None:
+    def question(self, move: Move, kept: frozenset[str] = frozenset()) -> Antecedent | None:
         """Return the turn that said the question which a fragment asks of something else; None where it is not in mind.
 
-        It is in mind while nothing else was asked; the results of tests and vital signs, of which one question alone is
-        asked, stay in mind over questions about drugs and to the patient.
+        A question is in mind while nothing else was asked; the results of tests and vital signs, of which one question
+        alone is asked, stay in mind over questions about drugs and to the patient.
+
+        Args:
+            move: What the fragment asks.
+            kept: Predicates that it says itself, as a noun ("the warfarin dose"): it leaves out the verb only, which
+                any question just before holds.
         """
-        kinds, asks = load_kinds(), kind_of(move.kind).asks
+        asks = tuple(one for one in kind_of(move.kind).asks if one not in kept)
+        if asks:
+            return self._same(asks)
+        last = self.turns[-1] if self.turns else None
+        if last is None or not last.asks:
+            return None
+        return Antecedent(turn=len(self.turns) - 1, entity=ASK + "+".join(sorted(last.asks)))
+
+    def _same(self, asks: tuple[str, ...]) -> Antecedent | None:
+        kinds = load_kinds()
         for number in range(len(self.turns) - 1, -1, -1):
             said = self.turns[number]
             if not kinds.continues(asks, kind_of(said.move.kind).asks):

@@ -13,7 +13,7 @@ from wardround.patients import Stream
 from wardround.sessions.moves.move import Case, Entity, Move
 from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
 
-from .discourse import Discourse, Grounded, kind_of, spoken
+from .discourse import Discourse, Grounded, kept_in, kind_of, spoken
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults
@@ -251,7 +251,8 @@ class _Writer:
             return self._discourse.plan(self._move, left_out)
         found: list[Antecedent | None] = []
         if shape.drops == "ask":
-            found.append(self._discourse.question(self._move))
+            kept = frozenset.intersection(*(kept_in(one, language) for language, one in pair.items()))
+            found.append(self._discourse.question(self._move, kept))
         elif shape.drops == "advice":
             found.append(self._discourse.advice(self._move))
         for entity in left_out:

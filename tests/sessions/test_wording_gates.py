@@ -170,7 +170,7 @@ def test_an_item_rests_on_an_antecedent(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "entity"), [(0, "advice:latest"), (0, "ask:latest"), (2, "advised:order"), (1, "event:latest")]
+    ("turn", "entity"), [(0, "advice:latest"), (0, "ask:taking"), (2, "advised:order"), (1, "event:latest")]
 )
 def test_events_that_the_dialogue_does_not_hold(made: Made, turn: int, entity: str) -> None:
     session, chart = made
