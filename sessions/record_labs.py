@@ -51,7 +51,8 @@ class Reading:
     @property
     def quantity(self) -> str:
         """Value with unit, as an answer says it."""
-        return f"{self.text} {self.unit}".strip()
+        close = self.unit.startswith(("%", "/"))
+        return f"{self.text}{self.unit}" if close else f"{self.text} {self.unit}".strip()
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ def test_a_vital_sign_is_read_against_the_range_of_the_chart_only(stay, case_fro
     fast, weight = labs.latest_vital(case, "heart_rate"), labs.latest_vital(case, "weight")
     assert fast is not None
     assert weight is not None
-    assert fast.answer.en == "Heart rate 112 /min, ↑ high."
+    assert fast.answer.en == "Heart rate 112/min, ↑ high."
     assert weight.answer.en == "Weight 70.5 kg."
     play(case, [fast])
     play(case, [weight])
