@@ -136,8 +136,8 @@ def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | No
     rests_on = [f"finding-{reading.lab}"]
     if told and decision.fact is not None:
         said = said_items(case, decision.fact, order)
-        if conflict is not None:
-            # one item for what the patient said, reason and all: the conflict takes the other's place
+        if conflict is not None or not decision.turned:
+            # one item for what the patient said, reason and all, where another takes the place
             said = [said[-1].model_copy(update={"id": "says", "requires": ("heard",)})]
         items.extend((heard_item(decision.fact), *said))
         if decision.turned:
@@ -146,7 +146,7 @@ def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | No
         if conflict.reading is not None:
             items.append(read_item(conflict.reading))
         items.append(conflict.item)
-    if not (decision.turned and told):
+    if not told or (conflict is None and not decision.turned):
         items.append(_because_item(decision))
     items.append(advice_item(decision, rests_on))
     items.append(_danger_item(case, decision))

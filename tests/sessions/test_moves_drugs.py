@@ -238,8 +238,8 @@ def hospital() -> ChartStore:
 def test_turns_hold_on_a_sample_of_the_hospital(hospital: ChartStore) -> None:
     """One move of every kind on some patients; gates 1-3 in both languages."""
     played = set()
-    for number, case in enumerate(cases(hospital, limit=2)):
-        if number % 9:
+    for number, case in enumerate(cases(hospital, limit=1)):
+        if number % 8:
             continue
         for kind in (*drugs.KINDS, *adherence.KINDS, *conditional.KINDS):
             move = next(iter(kind.offer(case, Focus(DECISION, frozenset()), Stream("sample", number))), None)

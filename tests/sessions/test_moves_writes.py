@@ -1,0 +1,137 @@
+"""What a write is judged by: each field by itself, nothing dangerous, nothing else, and a confirmation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from session_moves import TYPES, play, session_of
+
+from wardround.patients import ChartBuilder, Interview, ToolCall, parse_instant, run_tool
+from wardround.rubrics import CallRecord, TurnTrace, score, write_record
+from wardround.sessions.common import common
+from wardround.sessions.gold import opening_context
+from wardround.sessions.moves import writes
+from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.parts import drug_entity
+from wardround.sessions.record import view_record
+
+NOW = parse_instant("2030-03-08T12:00:00Z")
+
+
+@pytest.fixture
+def case(stay: ChartBuilder) -> Case:
+    snapshot = stay.chart().at(NOW)
+    view = view_record(snapshot, "stay-1", TYPES)
+    return Case(snapshot, "stay-1", NOW, view, Interview(), common(), "medication-safety")
+
+
+def order_of(case: Case, dose: str = "10 mg") -> Move:
+    order = case.view.orders["lisinopril"]
+    amount, say = writes.order_fields(case, order, order.amount) or (None, None)
+    assert amount is not None and say is not None
+    return writes.prescribe(case, drug_entity(case, order), order.names, amount | {"dose": dose}, say, "20 mg")
+
+
+def reward(case: Case, move: Move, language: str = "en", answer: str | None = None, **changed: str) -> float:
+    """Return what an agent earns that writes as the gold call does but for some arguments."""
+    session = session_of(case, [move])
+    context = opening_context(session, case.snapshot.chart)
+    (gold,) = move.calls
+    result = run_tool(context, ToolCall(gold.tool, {**gold.arguments, **changed}), None)
+    record = write_record(result, context.record)
+    assert record is not None, result.text
+    trace = TurnTrace(
+        language="zh" if language == "zh" else "en",
+        calls=(CallRecord(tool=gold.tool, arguments=dict(result.arguments), ok=result.ok),),
+        writes=(record,),
+        planned=True,
+    )
+    return score(session.turns[0].spec("physassist"), answer or move.answer.get(language), trace).reward
+
+
+def test_the_three_writes_hold(case: Case) -> None:
+    order, reading = case.view.orders["lisinopril"], case.view.latest["potassium"]
+    moves = [order_of(case), writes.recheck(case, reading, "urgent"), writes.flag(case, order, "hold")]
+    moves += [writes.flag(case, order, "stop"), writes.flag_watch(case, reading, order)]
+    for move in moves:
+        play(case, [move])
+        assert reward(case, move) == reward(case, move, "zh") == 1.0
+        assert sum(item.safety for item in move.rubric) == 1
+        assert any(item.id == "only-write" for item in move.rubric)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"dose": "5 mg"},
+        {"dose": "40 mg"},
+        {"medication": "losartan"},
+        {"route": "intravenous"},
+        {"frequency": "twice daily"},
+    ],
+)
+def test_a_wrong_field_costs(case: Case, changed: dict[str, str]) -> None:
+    assert reward(case, order_of(case), **changed) < 0.95
+
+
+def test_ten_times_the_dose_earns_almost_nothing(case: Case) -> None:
+    assert reward(case, order_of(case), dose="100 mg") < 0.35
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"frequency": "QD"}, {"dose": "0.01 g"}, {"medication": "Zestril"}, {"medication": "赖诺普利"}, {"route": "口服"}],
+)
+def test_what_means_the_same_is_the_same(case: Case, changed: dict[str, str]) -> None:
+    assert reward(case, order_of(case), **changed) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("detail", "right"),
+    [
+        ("Hold warfarin.", True),
+        ("Warfarin on hold, INR high", True),
+        ("暂停华法林", True),
+        ("INR升高，先停华法林", True),
+        ("Stop warfarin", False),
+        ("Continue warfarin", False),
+        ("继续用华法林", False),
+        ("华法林加量", False),
+    ],
+)
+def test_a_flag_says_what_is_to_be_done_in_either_language(case: Case, detail: str, right: bool) -> None:
+    move = writes.flag(case, case.view.orders["warfarin"], "hold")
+    assert (reward(case, move, code=detail, detail=detail) == 1.0) is right
+
+
+def test_a_flag_to_watch_is_no_flag_to_stop(case: Case) -> None:
+    move = writes.flag_watch(case, case.view.latest["potassium"], case.view.orders["lisinopril"])
+    assert reward(case, move, code="alert", detail="用赖诺普利期间密切关注血钾") == 1.0
+    assert reward(case, move, code="alert", detail="停用赖诺普利") < 0.5
+
+
+@pytest.mark.parametrize("priority", ["routine", "asap"])
+def test_another_priority_costs(case: Case, priority: str) -> None:
+    move = writes.recheck(case, case.view.latest["potassium"], "urgent")
+    assert reward(case, move, priority=priority) < 0.5
+
+
+@pytest.mark.parametrize(("drug", "dose", "lower"), [("Lisinopril", "10 mg", "5"), ("Atorvastatin", "80 mg", "40")])
+def test_the_next_lower_dose_is_a_usual_one(drug: str, dose: str, lower: str) -> None:
+    chart = ChartBuilder("p-1", sex="female", birth_date="1958-05-02")
+    chart.encounter("stay-1", "IMP", "2030-03-04T08:00:00Z", "2030-03-08T15:00:00Z")
+    more: dict[str, Any] = {"route": "oral", "frequency": "once daily", "start": "2030-03-04T10:00:00Z"}
+    chart.medication(drug, dose=dose, encounter="stay-1", **more)
+    snapshot = chart.chart().at(NOW)
+    case = Case(snapshot, "stay-1", NOW, view_record(snapshot, "stay-1", TYPES), Interview(), common(), "x")
+    assert str(writes.lower_dose(case, case.view.orders[drug.lower()])) == lower
+
+
+def test_nothing_is_ordered_anew_that_is_taken_as_needed(stay: ChartBuilder) -> None:
+    more: dict[str, Any] = {"route": "oral", "frequency": "every 6 hours as needed", "start": "2030-03-04T10:00:00Z"}
+    stay.medication("Acetaminophen", dose="650 mg", encounter="stay-1", **more)
+    snapshot = stay.chart().at(NOW)
+    case = Case(snapshot, "stay-1", NOW, view_record(snapshot, "stay-1", TYPES), Interview(), common(), "x")
+    order = case.view.orders["acetaminophen"]
+    assert order.amount is not None and writes.order_fields(case, order, order.amount) is None
