@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wardround.patients import knowledge
-from wardround.rubrics import Check, TurnTrace, check_answer, is_guard
+from wardround.rubrics import AdviceCheck, AllOf, AnyOf, Check, Item, Not, TurnTrace, check_answer, is_guard
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.limits import faults
 from wardround.sessions.wording.resting import about
@@ -19,10 +19,9 @@ AE_FROM: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 _SCANNED: Final = {"measured": frozenset({"lab", "vital"}), "drug": frozenset({"drug"})}
 """Group of entities → kinds of concepts by which its members are found in words."""
-_CLAIMS: Final = frozenset(
-    {"value", "status", "advice", "trend", "threshold", "reports", "clinical_score", "because", "any_of", "all_of"}
-)
+_CLAIMS: Final = frozenset({"value", "status", "advice", "trend", "threshold", "reports", "clinical_score", "because"})
 """Checks of what an answer says; a query that passes one gives the answer away."""
+_ACTS: Final = frozenset({"stop", "hold", "continue", "reduce", "increase", "switch", "avoid"})
 _OLD_CUES: Final = {"dose": "order", "adherence": "taking", "advice": "adjust", "latest": "latest"}
 
 
@@ -139,10 +138,15 @@ def _rivals(session: Session, number: int, antecedent: Antecedent) -> Iterator[s
         for earlier in since
         for _, _, words in wordings(session.turns[earlier].query)
         for mention in lexicon.scan(words, kinds=kinds)
-        if name not in mention.concepts and not mention.concept.endswith("culture")  # a report, not a value
+        if name not in mention.concepts and not _aside(mention.concept)
     }
     if others:
         yield f"`{antecedent.entity}` could as well be {', '.join(sorted(others))}"
+
+
+def _aside(concept: str) -> bool:
+    """Tell whether a lab or vital sign of the lexicon is a report, or told by the patient, rather than a value."""
+    return concept.endswith("culture") or concept == "pain_score"
 
 
 def _rests(turn: Turn) -> bool:
@@ -167,22 +171,51 @@ def leaks(turn: Turn, earlier: tuple[Turn, ...], trace: TurnTrace, language: Lan
     """
     if turn.task == "WU":
         return  # judged by what is written, which no words of a query can bring about
-    items = [item for item in turn.rubric if not is_guard(item.check) and item.check.kind in _CLAIMS]
-    said = {
-        words
-        for query in (turn.query, *(one.query for one in earlier))
-        for one, _, words in wordings(query)
-        if one == language
-    }
-    asked = dict.fromkeys(sorted(said))
+    items = [item for item in turn.rubric if not is_guard(item.check) and _claims(item.check)]
+    own = sorted({*_in(turn.query, language)})
+    for words in own:
+        yield from _given_away(words, items, language, trace)
+    found = [item for item in items if not _advises(item.check)]  # "check the potassium" was no advice when it was said
+    for words in sorted({words for one in earlier for words in _in(one.query, language)} - set(own)):
+        yield from _given_away(words, found, language, trace)
     if turn.task == "CR":  # a question may give its answer away too: "Should we stop it?"
-        own = (words for one, _, words in wordings(turn.query) if one == language)
-        asked |= dict.fromkeys(_stated(words) for words in own if not _offers(words, language))
-    for words in asked:
-        for item in items:
-            if _passes(item.check, words, language, trace):
-                yield f"`{words}` gives `{item.id}` away"
-                break
+        acts = [item for item in items if _changes(item.check)]
+        for words in own:
+            if not _offers(words, language):
+                yield from _given_away(_stated(words), acts, language, trace)
+
+
+def _in(query: Query, language: Language) -> Iterator[str]:
+    return (words for one, _, words in wordings(query) if one == language)
+
+
+def _given_away(words: str, items: Sequence[Item], language: Language, trace: TurnTrace) -> Iterator[str]:
+    for item in items:
+        if check_answer(item.check, words, language=language, trace=trace).passed:
+            yield f"`{words}` gives `{item.id}` away"
+            return
+
+
+def _leaves(check: Check) -> Iterator[Check]:
+    members = check.checks if isinstance(check, AnyOf | AllOf) else (check.check,) if isinstance(check, Not) else ()
+    for member in members:
+        yield from _leaves(member)
+    if not members:
+        yield check
+
+
+def _claims(check: Check) -> bool:
+    """Tell whether an item asks for a claim rather than for words, which a query may well hold."""
+    return any(leaf.kind in _CLAIMS for leaf in _leaves(check))
+
+
+def _advises(check: Check) -> bool:
+    return any(isinstance(leaf, AdviceCheck) for leaf in _leaves(check))
+
+
+def _changes(check: Check) -> bool:
+    """Tell whether an item is advice on what is given already; whether a step that is named is needed stays open."""
+    return all(isinstance(leaf, AdviceCheck) and leaf.act in _ACTS for leaf in _leaves(check))
 
 
 def _offers(words: str, language: Language) -> bool:
@@ -193,7 +226,3 @@ def _offers(words: str, language: Language) -> bool:
 def _stated(words: str) -> str:
     """Return a question as if it were a statement: "Should we stop it?" advises to stop it."""
     return re.sub(r"[?？]", lambda match: "." if match.group() == "?" else "。", words)
-
-
-def _passes(check: Check, words: str, language: Language, trace: TurnTrace) -> bool:
-    return check_answer(check, words, language=language, trace=trace).passed

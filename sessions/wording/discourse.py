@@ -19,7 +19,7 @@ from wardround.sessions.moves.move import Entity, Move
 from wardround.sessions.session import Antecedent, Language
 
 from .kinds import Kind, Topic, load_kinds
-from .phrases import Shape
+from .phrases import Shape, bare
 
 EVENT: Final = "event:"
 ASK: Final = "ask:"
@@ -83,7 +83,7 @@ def asked(shape: Shape, language: Language) -> frozenset[str]:
     return frozenset(
         one
         for one in wanted
-        if kinds.cues[one].spoken(shape.explicit, language) and kinds.cues[one].spoken(shape.implicit, language)
+        if all(kinds.cues[one].spoken(bare(form), language) for form in (shape.explicit, shape.implicit))
     )
 
 
@@ -91,7 +91,7 @@ def asked(shape: Shape, language: Language) -> frozenset[str]:
 def kept_in(shape: Shape, language: Language) -> frozenset[str]:
     """Return the predicates of its kind that the implicit form of a shape says itself."""
     cues = load_kinds().cues
-    return frozenset(one for one in kind_of(shape.kind).asks if cues[one].spoken(shape.implicit, language))
+    return frozenset(one for one in kind_of(shape.kind).asks if cues[one].spoken(bare(shape.implicit), language))
 
 
 def kind_of(kind: str) -> Kind:

@@ -14,7 +14,7 @@ from .discourse import asked, kind_of
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults
-from .phrases import LANGUAGES, Shape, cells, count_faults, load_phrases, shape_faults
+from .phrases import LANGUAGES, Shape, bare, cells, count_faults, load_phrases, shape_faults
 
 TYPICAL: Final[dict[str, tuple[str, str]]] = {
     "lab": ("white count", "白细胞计数"),
@@ -54,7 +54,6 @@ _CONTENT: Final[dict[Language, re.Pattern[str]]] = {
 }
 _FOREIGN: Final = re.compile(r"[A-Za-z]+")
 _ABBREVIATIONS: Final = frozenset({"CT", "MRI", "ICU", "X", "B", "QT", "QTc", "ADL", "NRS"})
-_SLOT: Final = re.compile(r"\{[A-Za-z]+[0-9]?\}")
 
 
 def typical(shape: Shape, language: Language) -> tuple[str, str]:
@@ -95,13 +94,13 @@ def faults_of(shape: Shape, language: Language, task: Task) -> Iterator[str]:
 def _literal(shape: Shape, language: Language) -> Iterator[str]:
     """Yield names that stand in a template itself: every patient's query would hold them."""
     for form in dict.fromkeys((shape.explicit, shape.implicit)):
-        bare = _SLOT.sub(" , ", form)
-        for mention in knowledge.lexicon().scan(bare, kinds={"drug", "lab"}):
-            yield f"names `{bare[mention.start : mention.end]}` for every patient"
+        words = bare(form)
+        for mention in knowledge.lexicon().scan(words, kinds={"drug", "lab"}):
+            yield f"names `{words[mention.start : mention.end]}` for every patient"
         if language == "zh":
-            for word in sorted(set(_FOREIGN.findall(bare)) - _ABBREVIATIONS):
+            for word in sorted(set(_FOREIGN.findall(words)) - _ABBREVIATIONS):
                 yield f"`{word}` is English"
-        elif re.search(r"[\u3400-\u9fff]", bare):
+        elif re.search(r"[\u3400-\u9fff]", words):
             yield "holds Chinese"
 
 

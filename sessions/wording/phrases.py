@@ -88,6 +88,11 @@ def slots_in(text: str) -> frozenset[str]:
     return frozenset(name[0].lower() + name[1:] for name in _SLOT.findall(text))
 
 
+def bare(text: str) -> str:
+    """Return a template with its slots taken out: the words that every query of the shape holds."""
+    return _SLOT.sub(" , ", text)
+
+
 @cache
 def phrase_modules() -> tuple[str, ...]:
     """Return the names of the phrase files, sorted: `labs` for `labs.en.json` and `labs.zh.json`."""
@@ -183,7 +188,7 @@ def _shape(file: str, name: str, kind: str, row: tuple[Any, ...], place: int) ->
 def shape_faults(shape: Shape) -> Iterator[str]:
     """Yield what is wrong with a shape by itself, as far as its slots tell."""
     spoken, kept = slots_in(shape.explicit), slots_in(shape.implicit)
-    if any(char.isdigit() for char in _SLOT.sub("", shape.explicit + shape.implicit)):
+    if any(char.isdigit() for char in bare(shape.explicit + shape.implicit)):
         yield "holds a digit"
     if shape.type is None:
         if TOPICS in spoken:

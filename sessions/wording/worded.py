@@ -17,7 +17,7 @@ from .discourse import Discourse, Grounded, kept_in, kind_of, spoken
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults
-from .phrases import LANGUAGES, Shape, shapes
+from .phrases import LANGUAGES, Shape, bare, shapes
 from .resting import About, about
 
 TYPES: Final[tuple[Implicitness, ...]] = ("NA", "PE", "AE")
@@ -341,7 +341,7 @@ def _selects(shape: Shape, language: Language, entity: Entity) -> bool:
 @lru_cache(maxsize=8192)
 def _selected(template: str, language: Language, group: str) -> bool:
     words = load_kinds().selects.get(group)
-    return words is None or words.spoken(re.sub(r"\{[^}]*\}", " ", template), language)
+    return words is None or words.spoken(bare(template), language)
 
 
 __all__ = ["EVEN", "EXPLICIT", "PAPER", "TYPES", "Worded", "word_session"]
