@@ -183,7 +183,7 @@ def _order(drug: str, resource: dict[str, Any]) -> Order:
     return Order(
         key=f"MedicationRequest/{resource['id']}",
         drug=drug,
-        name=knowledge.drugs()[drug].name.en.lower(),
+        name=casual(knowledge.drugs()[drug].name.en),
         amount=None if value is None else Decimal(str(value)),
         unit=str(quantity.get("unit") or quantity.get("code") or ""),
         route=_words(dosage.get("route", {})).casefold(),
