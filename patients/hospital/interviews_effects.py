@@ -23,6 +23,8 @@ _PRESENT, _ABSENT = 65, 45
 """Of a hundred encounters with such a drug, in how many the patient has an effect, and in how many one is denied."""
 _ACTING = 4
 """How much likelier an effect is told that asks for something."""
+_SOONER = 70
+"""In how many of a hundred draws the drug is one that has such an effect, if there is any."""
 _OVER = ("那阵子", "那段时间", "那会儿", "那几天")
 """Words of what a drug did before it was stopped."""
 
@@ -81,7 +83,11 @@ def _possible(life: Life, adherence: Iterable[Adherence]) -> Iterator[tuple[str,
 
 
 def _drawn(stream: Stream, options: list[tuple[str, AdverseEffect]]) -> tuple[str, AdverseEffect]:
-    """Draw one, the commoner the likelier, and sooner one that asks for something."""
+    """Draw a drug, then one of its effects, the commoner the likelier, and sooner one that asks for something."""
+    drugs = list(dict.fromkeys(drug for drug, _ in options))
+    acting = [one for one in drugs if any(_acts(drug, effect.finding) for drug, effect in options if drug == one)]
+    chosen = stream.choice(acting if acting and stream.below(100) < _SOONER else drugs)
+    options = [one for one in options if one[0] == chosen]
     weights = [max(1, effect.percent) * (_ACTING if _acts(drug, effect.finding) else 1) for drug, effect in options]
     at = stream.below(sum(weights))
     for option, weight in zip(options, weights, strict=True):
