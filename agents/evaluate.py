@@ -15,7 +15,7 @@ import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, load_charts
 from wardround.rubrics import TurnResult, breakdowns, comparisons, deltas, pass_curve, summarise
-from wardround.sessions import SessionSet, builtin_sets, load_sessions, save_sessions
+from wardround.sessions import SessionSet, charts_of, load_sessions, save_sessions
 
 from . import ray_rollout
 from .folder_lock import FolderLock
@@ -137,10 +137,11 @@ def _open_store(plan: EvaluationPlan) -> ChartStore:
     if isinstance(plan.charts, ChartStore):
         return plan.charts
     if plan.charts is None and isinstance(plan.sessions, SessionSet):
-        return load_charts(plan.sessions.name)
-    if plan.charts is None and plan.sessions not in builtin_sets():
+        return load_charts(charts_of(plan.sessions.name) or plan.sessions.name)
+    charts = plan.charts if plan.charts is not None else charts_of(str(plan.sessions))
+    if charts is None:
         raise UsageError(f"`{plan.sessions}` is no built-in set: say with --charts which store its charts are in")
-    return load_charts(plan.charts if plan.charts is not None else str(plan.sessions))
+    return load_charts(charts)
 
 
 def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out: Path) -> Setting:

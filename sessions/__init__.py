@@ -6,6 +6,7 @@ from .dataset import (
     CANARY,
     SessionSet,
     builtin_sets,
+    charts_of,
     load_sessions,
     read_sessions,
     save_sessions,
@@ -14,9 +15,11 @@ from .dataset import (
 )
 from .gate_plan import doubles
 from .gates import Failure, check_session
-from .generate import GenerationResult, generate
+from .generate import PER_PATIENT, generate
 from .gold import opening_context
-from .scenario import load_scenario, scenario_names
+from .planning.explaining import explain
+from .planning.making import GenerationResult
+from .planning.scenarios import load_scenario, scenario_names
 from .session import (
     FORMAT,
     Antecedent,
@@ -37,6 +40,7 @@ from .statistics import set_statistics
 __all__ = [
     "CANARY",
     "FORMAT",
+    "PER_PATIENT",
     "Antecedent",
     "Budget",
     "ChartRef",
@@ -52,8 +56,10 @@ __all__ = [
     "ViewRule",
     "Wording",
     "builtin_sets",
+    "charts_of",
     "check_session",
     "doubles",
+    "explain",
     "generate",
     "load_scenario",
     "load_sessions",

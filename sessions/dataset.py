@@ -166,7 +166,23 @@ def _where(location: tuple[int | str, ...]) -> str:
 
 
 def builtin_sets() -> tuple[str, ...]:
-    """Names of the sets that come with the package, sorted."""
+    """Names of the sets that can be opened by name, sorted: files of the package, and sets made on first use."""
+    from .planning.standard import named_sets  # what makes sets is not needed to read them
+
+    return tuple(sorted((*_shipped(), *named_sets())))
+
+
+def charts_of(name_or_path: str | os.PathLike[str]) -> str | None:
+    """Return the name of the built-in charts that a built-in set is about; None for a path."""
+    from .planning.standard import named_sets
+
+    name = os.fspath(name_or_path)
+    if name in _shipped():
+        return name
+    return named_sets()[name].charts if name in named_sets() else None
+
+
+def _shipped() -> tuple[str, ...]:
     return tuple(sorted(entry.name.removesuffix(".jsonl") for entry in _data().iterdir() if _is_set(entry)))
 
 
@@ -178,16 +194,27 @@ def _is_set(entry: Traversable) -> bool:
     return entry.is_file() and entry.name.endswith(".jsonl")
 
 
-def load_sessions(name_or_path: str | os.PathLike[str]) -> SessionSet:
-    """Open a built-in set by name ("ward") or a JSONL file by path.
+def load_sessions(name_or_path: str | os.PathLike[str], *, workers: int = 1) -> SessionSet:
+    """Open a built-in set by name ("ward", "physassist-hospital-v1") or a JSONL file by path.
+
+    Sets of the hospital are made on first use, with their charts, and kept in the cache folder.
+
+    Args:
+        name_or_path: Of the set.
+        workers: Processes that make a set. A script that asks for more than one does so below
+            `if __name__ == "__main__":`.
 
     Raises:
         UsageError: Neither a built-in set nor a file.
         DataError: The file is not a set of sessions; says line, field and fault.
     """
     name = os.fspath(name_or_path)
-    if name in builtin_sets():
+    if name in _shipped():
         return read_sessions(_data().joinpath(f"{name}.jsonl").read_bytes(), name)
+    if name in builtin_sets():
+        from .planning.standard import open_set
+
+        return open_set(name, workers=workers)
     path = Path(name)
     if not path.is_file():
         built_in = ", ".join(f"`{known}`" for known in builtin_sets()) or "none"

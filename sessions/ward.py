@@ -18,6 +18,7 @@ from .generate import generate
 from .session import ChartRef, Provenance, Session
 
 SEED: Final = 1
+PER_PATIENT: Final = 4
 _HAND: Final = "session_a.json"
 
 
@@ -47,9 +48,10 @@ def session_a(store: ChartStore) -> Session:
 
 
 def ward_sessions() -> tuple[Session, ...]:
-    """Return the built-in set: Session A first, then the sessions made by rule, ordered by patient."""
+    """Return the built-in set: Session A first, then the sessions made by rule."""
     with load_charts("ward") as store:
-        return (session_a(store), *generate(store, seed=SEED).sessions)
+        made = generate(store, seed=SEED, per_patient=PER_PATIENT).sessions
+        return (session_a(store), *sorted(made, key=lambda one: (one.chart.patient, one.id)))
 
 
 def main() -> None:

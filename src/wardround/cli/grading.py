@@ -70,11 +70,11 @@ def run_grade(args: argparse.Namespace) -> int:
 def _answer(args: argparse.Namespace) -> int:
     from wardround.envs import grade_answer
     from wardround.patients import load_charts
-    from wardround.sessions import load_sessions
+    from wardround.sessions import charts_of, load_sessions
 
     sessions = load_sessions(args.sessions)
     session = sessions.get(args.session)
-    with load_charts(args.charts or args.sessions) as store:
+    with load_charts(args.charts or charts_of(args.sessions) or args.sessions) as store:
         data = grade_answer(
             session,
             store.chart(session.chart.patient),

@@ -64,15 +64,16 @@ def run_export(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from wardround.patients import UsageError, check_output, load_charts
-    from wardround.sessions import builtin_sets, load_sessions
+    from wardround.sessions import charts_of, load_sessions
     from wardround.sessions.interop import export_physassistbench
 
     sessions = load_sessions(args.set)
-    if args.charts is None and args.set not in builtin_sets():
+    charts = args.charts or charts_of(args.set)
+    if charts is None:
         raise UsageError(f"`{args.set}` is no built-in set: say with --charts which store its charts are in")
     target = Path(args.out)
     check_output(target, b'{"id":', "sessions in PhysAssistBench's shape")
-    with load_charts(args.charts or args.set) as store:
+    with load_charts(charts) as store:
         lines = list(export_physassistbench(sessions, store))
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.part")

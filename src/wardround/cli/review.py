@@ -93,7 +93,7 @@ def _rows(body: bytes) -> int:
 def run_import(args: argparse.Namespace) -> int:
     """Merge a sheet; exit code 1 where a correction was refused."""
     from wardround.patients import UsageError, check_output, load_charts
-    from wardround.sessions import builtin_sets, load_sessions, save_sessions
+    from wardround.sessions import charts_of, load_sessions, save_sessions
     from wardround.sessions.reviewing import changelog, merge_review
     from wardround.sessions.sheet import read_sheet
 
@@ -102,9 +102,10 @@ def run_import(args: argparse.Namespace) -> int:
         raise UsageError(f"no sheet `{file}`; make one with `wardround review export SET --out FILE`")
     check_output(log, b'{"format":"wardround.review/', "a changelog of a review")
     sessions = load_sessions(args.set)
-    if args.charts is None and args.set not in builtin_sets():
+    charts = args.charts or charts_of(args.set)
+    if charts is None:
         raise UsageError(f"`{args.set}` is no built-in set: say with --charts which store its charts are in")
-    with load_charts(args.charts or args.set) as store:
+    with load_charts(charts) as store:
         review = merge_review(sessions, read_sheet(file.read_bytes(), file.name), store, file.name)
     made = save_sessions(args.out, review.sessions)
     _write(log, changelog(review, sessions.hash, made.hash))

@@ -8,15 +8,35 @@ from collections import Counter
 from typing import Any
 
 from . import common
-from .output import print_counts, print_crossing, print_json, print_table, progress
+from .output import print_counts, print_crossing, print_json, print_list, print_table, progress
 
 
 def add(commands: Any) -> None:
     """Add the commands of this group."""
     generate = commands.add_parser("generate", help="make sessions from charts")
     generate.add_argument("--charts", required=True, help="a built-in set or a store")
-    generate.add_argument("--out", required=True, help="the JSONL file to write")
-    generate.add_argument("--scenario", default="medication_safety")
+    generate.add_argument("--out", default=None, help="the JSONL file to write")
+    generate.add_argument("--scenario", default="all", help="id of a scenario (default: all of them)")
+    generate.add_argument(
+        "--anchor",
+        choices=("discharge", "mid-stay"),
+        default=None,
+        help="when rounds take place (default: by scenario)",
+    )
+    generate.add_argument("--split", choices=("public", "train"), default="public", help="which wordings may be used")
+    generate.add_argument(
+        "--per-patient",
+        type=common.positive,
+        default=None,
+        metavar="N",
+        help="most sessions of one patient (default: 3)",
+    )
+    generate.add_argument(
+        "--mix", choices=("even", "paper"), default="even", help="shares of implicit types (default: a third each)"
+    )
+    generate.add_argument(
+        "--explain", default=None, metavar="PATIENT", help="make nothing; tell what one patient's record is enough for"
+    )
     common.add_seed(generate)
     common.add_limit(generate, "sessions")
     common.add_json(generate)
@@ -40,11 +60,25 @@ def _add_set(parser: argparse.ArgumentParser) -> None:
 
 def run_generate(args: argparse.Namespace) -> int:
     """Generate sessions; exit code 1 where none passed the gates."""
-    from wardround.patients import load_charts
-    from wardround.sessions import generate, save_sessions
+    from wardround.patients import UsageError, load_charts
+    from wardround.sessions import PER_PATIENT, generate, save_sessions
 
-    with load_charts(args.charts) as store:
-        result = generate(store, scenario=args.scenario, seed=args.seed, limit=args.limit)
+    if args.explain is not None:
+        return _explain(args)
+    if args.out is None:
+        raise UsageError("say with --out which file to write, or with --explain which patient to tell of")
+    with load_charts(args.charts) as store, progress("patients", quiet=args.json) as tell:
+        result = generate(
+            store,
+            scenario=args.scenario,
+            seed=args.seed,
+            limit=args.limit,
+            anchor=args.anchor,
+            split=args.split,
+            per_patient=args.per_patient or PER_PATIENT,
+            mix=args.mix,
+            progress=tell,
+        )
     data: dict[str, Any] = {"sessions": len(result.sessions), **result.statistics, "out": None}
     if result.sessions:
         data["out"] = args.out
@@ -60,16 +94,50 @@ def run_generate(args: argparse.Namespace) -> int:
     return 0 if result.sessions else 1
 
 
+def _explain(args: argparse.Namespace) -> int:
+    from wardround.patients import load_charts
+    from wardround.sessions import explain
+
+    with load_charts(args.charts) as store:
+        data = explain(store, args.explain, scenario=args.scenario, seed=args.seed, anchor=args.anchor)
+    if args.json:
+        print_json(data)
+    else:
+        for scenario in data["scenarios"]:
+            _tell_rounds(data["patient"], scenario)
+    return 0
+
+
+def _tell_rounds(patient: str, scenario: dict[str, Any]) -> None:
+    """Print what one scenario finds in a patient's record."""
+    print(f"{scenario['scenario']}: {scenario['title']}")
+    if not scenario["rounds"]:
+        print(f"  {patient} has no hospital stay with an anchor")
+    for found in scenario["rounds"]:
+        print(f"  round in {found['encounter']} at {found['anchor']}")
+        for name, items in found["items"].items():
+            counts = items.items() if isinstance(items, dict) else ((item, 1) for item in items)
+            print_list(
+                f"    {name.replace('_', ' ')}:", [f"{item} {count}" if count != 1 else item for item, count in counts]
+            )
+        print_list("    scores:", found["scores"])
+        print_list("    decisions:", [f"{one['kind']} {one['subject']} ({one['act']})" for one in found["decisions"]])
+        for cell in found["cells"]:
+            state = f"lacks {'; '.join(cell['lacks'])}" if cell["lacks"] else f"{len(cell['arcs'])} of 27 arcs"
+            print(f"    {cell['tier']}: {state}")
+
+
 def run_check(args: argparse.Namespace) -> int:
     """Check a set; exit code 1 where a session failed."""
     from wardround.agents import check_set
     from wardround.patients import UsageError, load_charts
-    from wardround.sessions import builtin_sets, load_sessions
+    from wardround.sessions import charts_of, load_sessions
 
     sessions = load_sessions(args.set)
-    if args.charts is None and args.set not in builtin_sets():
+    charts = args.charts or charts_of(args.set)
+    if charts is None:
         raise UsageError(f"`{args.set}` is no built-in set: say with --charts which store its charts are in")
-    with load_charts(args.charts or args.set) as store, progress("sessions", quiet=args.json) as tell:
+    with load_charts(charts) as store, progress("sessions", quiet=args.json) as tell:
         report = check_set(sessions, store, progress=tell)
     if args.json:
         print_json(report)

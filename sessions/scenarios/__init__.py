@@ -1,1 +1,0 @@
-"""Scenarios as data."""
