@@ -21,6 +21,8 @@ KIND_ID: Final = "lab"
 _SUBJECTS: Final = ("lab", "vital")
 PAIRED: Final = ("systolic_bp", "diastolic_bp")
 """Charted as a pair in one Observation, which no edit of one number changes: never what a session hinges on."""
+NO_HINGE: Final = Hinge(kind="quantity", keys=(), to="")
+"""No change of one number gives another answer for certain: such a decision is never what a session is about."""
 
 
 def decisions(case: Case) -> tuple[Decision, ...]:
@@ -47,7 +49,7 @@ def _decision(case: Case, table: DecisionTable) -> Decision | None:
         hinge = _hinge(case, table, reading, other)
         if hinge is not None:
             return decide(case, KIND_ID, table, band, reading, hinge)
-    return None
+    return decide(case, KIND_ID, table, band, reading, NO_HINGE)
 
 
 def _asked(case: Case, table: DecisionTable, reading: Reading) -> bool:
@@ -78,10 +80,12 @@ def openings(case: Case, decision: Decision) -> Iterator[Move]:
     """Yield the turn that looks up the value."""
     reading = decision.reading
     assert reading is not None
+    if not decision.hinge.keys:
+        return
     if reading.lab in case.view.latest:
         yield latest_lab(case, reading)
         return
-    move = None if reading.lab in PAIRED else latest_vital(case, reading.lab)
+    move = latest_vital(case, reading.lab)
     if move is not None:
         yield move
 

@@ -15,14 +15,12 @@ from wardround.sessions.moves.scores import decide_score, step_writes
 from wardround.sessions.record import Reading, plain
 
 from .decision import Decision, DecisionKind, Hinge
-from .lab import PAIRED
+from .lab import NO_HINGE, PAIRED
 from .tables import band_of, decide, tables, worth_asking
 
 KIND_ID: Final = "score"
 _FACTORS: Final = tuple(Decimal(one) for one in ("0.8", "1.25", "0.6", "1.6", "0.4", "2.5", "0.2", "5"))
 """By which a value is changed in search of another answer, the smallest change first."""
-NO_HINGE: Final = Hinge(kind="quantity", keys=(), to="")
-"""No single measured value turns it: such a decision is never what a session is about."""
 
 
 def decisions(case: Case) -> tuple[Decision, ...]:
@@ -91,7 +89,7 @@ def threads(case: Case, stream: Stream) -> Iterator[Decision]:
 def openings(case: Case, decision: Decision) -> Iterator[Move]:
     """Yield the turn that looks up the value which the decision hinges on."""
     reading = decision.reading
-    if reading is None or decision.hinge is NO_HINGE:
+    if reading is None or not decision.hinge.keys:
         return
     move = _look_up(case, reading)
     if move is not None:
