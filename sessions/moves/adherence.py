@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from wardround.patients import Fact, Stream, knowledge
@@ -224,25 +225,32 @@ def _told(case: Case, focus: Focus, stream: Stream) -> Iterator[tuple[Order, Fac
 
 def _alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order, fact in _told(case, focus, stream):
-        yield adherence_move(case, order, fact)
+        yield _weighed(adherence_move(case, order, fact), focus, order)
+
+
+def _weighed(move: Move, focus: Focus, order: Order) -> Move:
+    """Return a move that says whether what it brings turns the decision that the session is about."""
+    own = focus.decision.order
+    return replace(move, turned=focus.decision.turned) if own is not None and own.drug == order.drug else move
 
 
 def _with_dose(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order, fact in _told(case, focus, stream):
         if not was_asked(focus, order.drug, "dose"):
-            yield dose_adherence_move(case, order, fact)
+            yield _weighed(dose_adherence_move(case, order, fact), focus, order)
 
 
 def _with_lab(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order, fact in _told(case, focus, stream):
         for reading in monitoring_labs(case, order, focus, stream):
-            yield lab_adherence_move(case, reading, order, fact)
+            yield _weighed(lab_adherence_move(case, reading, order, fact), focus, order)
 
 
 def _with_trend(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for order, fact in _told(case, focus, stream):
         for reading in monitoring_labs(case, order, focus, stream):
-            yield from trend_adherence_moves(case, reading, order, fact)
+            for move in trend_adherence_moves(case, reading, order, fact):
+                yield _weighed(move, focus, order)
 
 
 KINDS: Final = (
