@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from wardround.patients import Snapshot, knowledge, measurements
 from wardround.rubrics import (
@@ -77,8 +78,9 @@ def _flat(check: Check) -> Iterator[Check]:
         yield check
 
 
+@lru_cache(maxsize=4)
 def _values(snapshot: Snapshot) -> dict[str, set[Decimal]]:
-    """Return concept → every number the chart holds for it at the anchor."""
+    """Return concept → every number the chart holds for it at the anchor; sessions of one round follow one another."""
     values: dict[str, set[Decimal]] = {}
     for resource in snapshot.resources("Observation"):
         for measured in measurements(resource):

@@ -13,8 +13,29 @@ from wardround.sessions.wording.limits import faults, length
 from wardround.sessions.wording.linting import lint
 from wardround.sessions.wording.phrases import LANGUAGES, Shape, load_phrases, shape_faults, shapes
 
-WRITES = {"prescribe": "WU", "prescribe_if": "WU", "recheck": "WU", "flag": "WU", "refer": "WU", "flag_risk": "WU"}
-DECIDES = ("", "_ask", "_lab", "_score", "_culture", "_course", "_symptom", "_home")
+WRITES = {
+    "prescribe": "WU",
+    "prescribe_if": "WU",
+    "recheck": "WU",
+    "flag": "WU",
+    "refer": "WU",
+    "flag_risk": "WU",
+    "flag_watch": "WU",
+    "order_step": "WU",
+}
+DECIDES = (
+    "",
+    "_ask",
+    "_lab",
+    "_score",
+    "_culture",
+    "_course",
+    "_symptom",
+    "_symptom_told",
+    "_symptom_lab",
+    "_home",
+    "_home_told",
+)
 
 
 def kinds() -> dict[str, str]:
