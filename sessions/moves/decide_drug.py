@@ -48,7 +48,6 @@ _AIMED: Final[dict[str, Level]] = {"continue": "normal", "increase": "low"}
 """Act → how a level reads against the drug's target where it asks for that act."""
 _MOST: Final = 6
 """Items of a CR turn, as the spec counts them."""
-_NORMAL: Final = ("normal", "正常")
 
 
 @dataclass(frozen=True)
@@ -310,7 +309,7 @@ def limit_words(decision: Decision) -> Text:
     unit = f" {bound_unit(decision)}".rstrip()
     low, high = rule.at_least, rule.below
     target = rule.finding
-    if rule.act == "continue" and low is not None and high is not None and not _calls_normal(target):
+    if rule.act == "continue" and any(char.isdigit() for char in target.en):
         return Text(en=f", {target.en}", zh=f"，{target.zh}")
     en, zh = [], []
     if low is not None and low > 0:
@@ -322,10 +321,6 @@ def limit_words(decision: Decision) -> Text:
     if not en:
         return Text(en="", zh="")
     return Text(en=f", {' and '.join(en)}{unit}", zh=f"，{'、'.join(zh)}{unit}")
-
-
-def _calls_normal(words: Names) -> bool:
-    return any(word in words.en or word in str(words.zh) for word in _NORMAL)
 
 
 def bound_unit(decision: Decision) -> str:
