@@ -54,9 +54,10 @@ def _sure(case: Case, table: DecisionTable, found: Gathered) -> bool:
     worst = found.total + sum(
         (parts[one].values()[-1] - parts[one].least for one in found.result.missing if one in parts), Decimal(0)
     )
-    other = band_of(case, table, worst)
-    return not any(one.indicated and (one.at_least or worst) <= worst for one in table.bands) and (
-        other is None or not other.indicated
+    if worst == found.total:
+        return True
+    return not any(
+        one.indicated and one.sex in {None, case.view.sex} and one.holds(worst, closed=True) for one in table.bands
     )
 
 

@@ -163,7 +163,7 @@ def _placed(decision: Decision) -> tuple[str, str]:
     return f"{level.en}{joint[0]}{en}", f"{level.zh}{joint[1]}{zh}"
 
 
-def _nearest_edge(decision: Decision) -> Decision:
+def _nearest_edge(decision: Decision) -> Decimal:
     """Return the edge of a band with the step that lies nearest to the value."""
     reading, band, table = decision.reading, band_in(decision), table_of(decision)
     assert reading is not None

@@ -195,7 +195,7 @@ def _condition(case: Case, name: str, source: ScoreInputSource, made: Gathered) 
     if keys:
         made.conditions[name] = keys
         made.named[name] = _name(case, source.of, past)
-    return 1 if keys else 0
+    return 1
 
 
 def _name(case: Case, concepts: Iterable[str], past: bool) -> Names:
@@ -477,9 +477,9 @@ def parts_words(case: Case, found: Gathered) -> Names:
     if "sex" in kinds:
         en.append(_SEXES[case.view.sex].en)
         zh.append(str(_SEXES[case.view.sex].zh))
-    for name in found.named.values():
-        en.append(name.en)
-        zh.append(str(name.zh))
+    for diagnosis in found.named.values():
+        en.append(diagnosis.en)
+        zh.append(str(diagnosis.zh))
     return Names(en=capital(", ".join(en)), zh="，".join(zh))
 
 
