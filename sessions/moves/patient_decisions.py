@@ -134,7 +134,7 @@ def _side_item(reading: Reading, rule: SideEffectRule) -> Item:
 def plan_home_move(case: Case, plan: Named, told: Sequence[Told]) -> Move:
     """Return the turn that sets the follow-up planned beside how the patient manages (DG)."""
     line = plan_line(plan)
-    services = [one for one in plan_items(plan) if one.id.startswith(("read-", "service-"))]
+    services = _service_items(plan)
     return Move(
         kind="plan_home",
         task="DG",
@@ -153,12 +153,10 @@ def plan_home_move(case: Case, plan: Named, told: Sequence[Told]) -> Move:
 def _service_items(plan: Named) -> list[Item]:
     """Return the items that the plan was looked up and its services are named, in one item."""
     read, *others = plan_items(plan)
-    services = [one for one in others if one.id.startswith("service-")]
-    if len(services) == 1:
-        return [read, *services]
+    checks = tuple(one.check for one in others if one.id.startswith("service-"))
     en, zh = " and ".join(one.en for one in plan.names), "和".join(str(one.zh) for one in plan.names)
-    check = AllOf(checks=tuple(one.check for one in services))
-    return [read, item("services", f"Names {en} for follow-up.", f"说出随访科室有{zh}。", check, (read.id,))]
+    check = checks[0] if len(checks) == 1 else AllOf(checks=checks)
+    return [read, item("services", f"Names {en} on the follow-up plan.", f"说出随访计划里有{zh}。", check, (read.id,))]
 
 
 def decide_home_move(
