@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
 from wardround.patients.knowledge import Names
@@ -14,6 +14,9 @@ from wardround.patients.knowledge import Names
 from .common import common
 
 Level = Literal["high", "low", "normal"]
+_SIGN: Final = "vital-signs"
+_NO_UNIT: Final = frozenset({"unit", "units"})
+"""How charts write that a number has no unit (pH)."""
 _Found = dict[str, list[tuple[Measurement, bool]]]
 """Concept → measurements, each with whether it belongs to the stay or one of its parts."""
 
@@ -91,6 +94,11 @@ def read_measured(
         if where == encounter:
             itself.add(f"Observation/{resource['id']}")
         for measured in measurements(resource):
+            known = knowledge.labs().get(measured.concept)
+            if known is not None and known.kind != "lab" and not _is_sign(resource):
+                # A blood gas states the temperature it was worked out for; nobody means that by "the temperature".
+                left_out["vital sign that is charted as a laboratory's"] += 1
+                continue
             found.setdefault(measured.concept, []).append((measured, here))
     taken = Measured({}, {}, {}, {})
     for concept in sorted(found):
@@ -108,6 +116,11 @@ def read_measured(
     for lab, series in taken.series.items():
         taken.begun[lab] = next((place for place, one in enumerate(series) if itself.issuperset(one.keys)), 0)
     return taken
+
+
+def _is_sign(resource: dict[str, Any]) -> bool:
+    codings = (coding for category in resource.get("category", ()) for coding in category.get("coding", ()))
+    return any(coding.get("code") == _SIGN for coding in codings)
 
 
 def _add_lab(
@@ -198,7 +211,7 @@ def _reading(concept: str, names: Names, group: list[Measurement], at: Instant) 
         name=names.en,
         value=first.value,
         text=first.text,
-        unit=first.unit or "",
+        unit="" if not knowledge.labs()[concept].unit and first.unit in _NO_UNIT else first.unit or "",
         at=at,
         level=_level(first),
         keys=tuple(one.key for one in group),

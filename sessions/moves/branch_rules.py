@@ -33,6 +33,8 @@ class DrugBranch(_Frozen):
     lab: str
     test: Test
     drugs: tuple[str, ...] = Field(min_length=1)
+    unless: tuple[str, ...] = ()
+    """Reasons of the patient that name a reading of the lab themselves, so that one answer would hold two."""
 
 
 class BranchRules(_Frozen):

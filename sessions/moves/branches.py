@@ -18,7 +18,7 @@ from wardround.sessions.record_doses import Dose
 from wardround.sessions.session import Branch, GoldCall
 
 from .adherence import adherence_call, adherence_fact, heard_item, interviewable, said_items, said_line
-from .branch_rules import LabBranch, Test, branch_rules
+from .branch_rules import DrugBranch, LabBranch, Test, branch_rules
 from .drugs import (
     given_call,
     given_items,
@@ -216,7 +216,7 @@ def _only(reading: Reading, taken: _Way, other: _Way) -> Item:
     return only.model_copy(update={"check": both, "text": text})
 
 
-def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tuple[Reading, Test, Order]]:
+def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tuple[Reading, DrugBranch, Order]]:
     """Yield labs, tests and drugs that go together, the focus's drug first; no drug asked about before."""
     for order in near_orders(case, focus, stream):
         if was_asked(focus, order.drug, *asked):
@@ -224,18 +224,20 @@ def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tu
         for rule in stream.shuffled(branch_rules().of_drug(order.drug)):
             reading = case.view.latest.get(rule.lab)
             if reading is not None:
-                yield reading, rule.test, order
+                yield reading, rule, order
 
 
 def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) -> Iterator[Move]:
     """Yield the turns whose lab decides whether the patient is asked about taking the drug, or its order looked up."""
-    for reading, test, order in _tests(case, focus, stream, "dose", "adherence"):
+    for reading, rule, order in _tests(case, focus, stream, "dose", "adherence"):
         fact = adherence_fact(case, order.drug)
         assert reading.level is not None
-        if fact is None or not interviewable(order) or holds(test, reading.level) != held:
+        if fact is None or not interviewable(order) or holds(rule.test, reading.level) != held:
+            continue
+        if fact.reason in rule.unless:
             continue
         ways = (_ask_way(case, order, fact), _order_way(case, order))
-        yield _branch_on(case, focus, kind, reading, test, order, ways)
+        yield _branch_on(case, focus, kind, reading, rule.test, order, ways)
 
 
 def _ask_if(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
@@ -247,11 +249,11 @@ def _order_unless(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 
 
 def _given_or_order(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
-    for reading, test, order in _tests(case, focus, stream, "dose", "given"):
+    for reading, rule, order in _tests(case, focus, stream, "dose", "given"):
         dose = last_dose(case, order.drug)
         if dose is not None:
             ways = (_given_way(case, order, dose), _order_way(case, order))
-            yield _branch_on(case, focus, "branch_drug", reading, test, order, ways)
+            yield _branch_on(case, focus, "branch_drug", reading, rule.test, order, ways)
 
 
 KINDS: Final[tuple[MoveKind, ...]] = (

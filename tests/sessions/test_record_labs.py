@@ -69,3 +69,19 @@ def test_names_are_those_of_rounds_in_both_languages(stay):
 @pytest.mark.parametrize(("name", "said"), [("Vitamin D", "vitamin D"), ("Troponin T", "troponin T"), ("LDL", "LDL")])
 def test_casual(name, said):
     assert casual(name) == said
+
+
+def test_a_temperature_of_a_blood_gas_is_no_vital_sign(stay):
+    stay.vital("Temperature", "38.4", "Cel", at="2030-03-07T06:00:00Z", encounter="stay-1")
+    stay.lab("Temperature", "37.0", None, at=AT, encounter="stay-1")
+    seen = view(stay.chart())
+    assert seen.vitals["temperature"].text == "38.4"
+    assert seen.left_out["vital sign that is charted as a laboratory's"] == 1
+
+
+def test_a_unit_that_says_that_there_is_none_is_none(stay):
+    stay.lab("Arterial pH", "7.41", "units", at=AT, low="7.35", high="7.45", encounter="stay-1")
+    stay.lab("Hematocrit", "34.6", "%", at=AT, low="36", high="46", encounter="stay-1")
+    seen = view(stay.chart())
+    assert seen.latest["arterial_ph"].quantity == "7.41"
+    assert seen.latest["hematocrit"].quantity == "34.6%"
