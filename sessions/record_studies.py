@@ -123,7 +123,7 @@ def _study(identity: str, resource: dict[str, Any], flawed: frozenset[str], left
     if key in flawed or resource.get("status") not in {"final", "amended", "corrected"} or not conclusion:
         left_out["report that is wrong, unfinished or without a conclusion"] += 1
         return None
-    findings = findings_of(conclusion)
+    findings = findings_of(identity, conclusion)
     if findings is None:
         left_out["report that says something unknown, unsure or too much"] += 1
         return None
@@ -133,13 +133,19 @@ def _study(identity: str, resource: dict[str, Any], flawed: frozenset[str], left
 
 
 @lru_cache(maxsize=4096)
-def findings_of(conclusion: str) -> tuple[Finding, ...] | None:
+def findings_of(study: str, conclusion: str) -> tuple[Finding, ...] | None:
     """Return what a conclusion says for certain; None where part of it is not understood, hedged or too much.
 
-    What only closes the report ("no other acute abnormality") is no finding where another one stands.
+    What only closes the report ("no other acute abnormality") is no finding where another one stands, nor is what the
+    study does not show and the report denies ("no fracture").
+
+    Args:
+        study: Id of the study.
+        conclusion: Of its report.
     """
     reading = read(conclusion)
     ordinary, silent = set(studies().ordinary), set(studies().silent)
+    shows = {*studies().studies[study].findings, *ordinary}
     found: dict[str, Finding] = {}
     for number in range(len(reading.document.sentences)):
         claims = [one for one in reading.names if one.sentence == number and one.kind in _KINDS]
@@ -150,6 +156,10 @@ def findings_of(conclusion: str) -> tuple[Finding, ...] | None:
         if not claims or not _clear(claims, silent):
             return None
         for claim in claims:
+            if claim.concept not in shows:
+                if claim.polarity == "present":
+                    return None
+                continue
             known = _finding(claim)
             if known is None or found.get(claim.concept, known).present != known.present:
                 return None

@@ -26,6 +26,8 @@ class StudyWords(_Frozen):
     type: str | None = None
     """`report_type` of DiagnosticReport.search that finds it."""
     titles: tuple[str, ...] = ()
+    findings: tuple[str, ...]
+    """Concepts that it can show."""
 
 
 class Studies(_Frozen):

@@ -16,35 +16,37 @@ from wardround.sessions.record_studies import findings_of, study_of, study_view
 
 
 @pytest.mark.parametrize(
-    ("conclusion", "found"),
+    ("study", "conclusion", "found"),
     [
-        ("Left pneumothorax.", [("pneumothorax", True)]),
-        ("Acute cholecystitis. Gallstones.", [("cholecystitis", True), ("cholelithiasis", True)]),
-        ("Sinus rhythm, no acute ischemic changes.", [("sinus_rhythm", True), ("ischemic_change", False)]),
-        ("No acute cardiopulmonary process.", [("acute_abnormality", False)]),
-        ("Normal chest radiograph.", [("acute_abnormality", False)]),
-        ("No hydronephrosis.", [("hydronephrosis", False)]),
-        ("Atrial fibrillation. Otherwise no acute abnormality.", [("atrial_fibrillation", True)]),
+        ("chest_xray", "Left pneumothorax.", [("pneumothorax", True)]),
+        ("liver_ultrasound", "Acute cholecystitis. Gallstones.", [("cholecystitis", True), ("cholelithiasis", True)]),
+        ("ecg", "Sinus rhythm, no acute ischemic changes.", [("sinus_rhythm", True), ("ischemic_change", False)]),
+        ("chest_xray", "No acute cardiopulmonary process.", [("acute_abnormality", False)]),
+        ("chest_xray", "Normal chest radiograph.", [("acute_abnormality", False)]),
+        ("renal_ultrasound", "No hydronephrosis.", [("hydronephrosis", False)]),
+        ("ecg", "Atrial fibrillation. Otherwise no acute abnormality.", [("atrial_fibrillation", True)]),
     ],
 )
-def test_a_clear_conclusion_gives_its_findings(conclusion: str, found: list[tuple[str, bool]]) -> None:
-    findings = findings_of(conclusion)
+def test_a_clear_conclusion_gives_its_findings(study: str, conclusion: str, found: list[tuple[str, bool]]) -> None:
+    findings = findings_of(study, conclusion)
     assert findings is not None
     assert [(one.concept, one.present) for one in findings] == found
 
 
 @pytest.mark.parametrize(
-    "conclusion",
+    ("study", "conclusion"),
     [
-        "Right perinephric stranding, suspicious for pyelonephritis.",  # hedged
-        "Pneumothorax. Zebra sign of the left hilum.",  # one sentence is not understood
-        "ECG changes suggestive of hyperkalemia.",
-        "Osteopenia and pneumonia.",  # named by a word that says more than the report
-        "Otherwise unremarkable.",
+        ("ct_abdomen_pelvis", "Right perinephric stranding, suspicious for pyelonephritis."),  # hedged
+        ("chest_xray", "Pneumothorax. Zebra sign of the left hilum."),  # one sentence is not understood
+        ("ecg", "ECG changes suggestive of hyperkalemia."),
+        ("chest_xray", "Osteopenia and pneumonia."),  # named by a word that says more than the report
+        ("knee_xray", "Moderate effusion."),  # read as pleural
+        ("ecg", "Segmental depression and pericarditis."),  # read as a mood
+        ("chest_xray", "Otherwise unremarkable."),
     ],
 )
-def test_an_unclear_conclusion_is_left_out(conclusion: str) -> None:
-    assert findings_of(conclusion) is None
+def test_an_unclear_conclusion_is_left_out(study: str, conclusion: str) -> None:
+    assert findings_of(study, conclusion) is None
 
 
 def test_titles_of_hospital_and_mimic_are_known() -> None:
