@@ -10,7 +10,7 @@ from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import DecisionBand, DecisionTable
 from wardround.sessions.moves.labs import latest_lab, latest_vital
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.moves.score_parts import Gathered, gathered, with_value
+from wardround.sessions.moves.score_gather import Gathered, gathered, with_value
 from wardround.sessions.moves.scores import decide_score, step_writes
 from wardround.sessions.record import Reading, plain
 

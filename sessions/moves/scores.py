@@ -12,14 +12,10 @@ from wardround.sessions.decisions.tables import table_of
 
 from .move import Case, Focus, Move, MoveKind
 from .parts import bullets, two_sentences
+from .score_gather import Gathered, computable, gathered, joint_calls, lower, single_calls
 from .score_parts import (
-    Gathered,
     component_items,
-    computable,
-    gathered,
     grounded_item,
-    joint_calls,
-    lower,
     meaning_item,
     missing_words,
     parts_words,
@@ -27,7 +23,6 @@ from .score_parts import (
     read_items,
     score_entity,
     shown,
-    single_calls,
     total_item,
     total_words,
 )

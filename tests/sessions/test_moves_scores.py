@@ -14,7 +14,7 @@ from wardround.sessions.common import common
 from wardround.sessions.decisions import score
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Focus
-from wardround.sessions.moves.score_parts import computable, gathered
+from wardround.sessions.moves.score_gather import computable, gathered
 from wardround.sessions.moves.scores import KINDS, MOST_READS, score_move
 from wardround.sessions.record import view_record
 
