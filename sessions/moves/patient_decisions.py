@@ -9,7 +9,7 @@ from typing import Final
 from wardround.patients import Stream
 from wardround.patients.knowledge import Names
 from wardround.patients.knowledge.side_effects import SideEffectRule
-from wardround.rubrics import AllOf, AnyOf, Check, Item, StatusCheck, ThresholdCheck
+from wardround.rubrics import AdviceCheck, AllOf, AnyOf, Check, Item, Not, StatusCheck, ThresholdCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Reading, plain
 from wardround.sessions.record_others import Named, other_view
@@ -159,6 +159,16 @@ def _service_items(plan: Named) -> list[Item]:
     return [read, item("services", f"Names {en} on the follow-up plan.", f"说出随访计划里有{zh}。", check, (read.id,))]
 
 
+def _home_advice(decision: Decision, told: Sequence[Told]) -> Item:
+    """Return the item that the right thing is recommended, and a referral not turned down in the same breath."""
+    found = advice_item(decision, tuple(f"says-{one.about}" for one in told))
+    if decision.unchanged:
+        return found
+    targets = dict.fromkeys(target for _, target in decision.accepted)
+    refused = (Not(check=AdviceCheck(act="avoid", target=target)) for target in targets)
+    return found.model_copy(update={"check": AllOf(checks=(found.check, *refused))})
+
+
 def decide_home_move(
     case: Case, decision: Decision, plan: Named, told: Sequence[Told], tool: str, *, ask: bool
 ) -> Move:
@@ -188,7 +198,7 @@ def decide_home_move(
         rubric=(
             *services,
             *says,
-            advice_item(decision, tuple(f"says-{one.about}" for one in told)),
+            _home_advice(decision, told),
             danger_item(decision),
             *guards,
         ),

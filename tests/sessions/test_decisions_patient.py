@@ -10,11 +10,14 @@ from session_moves import play
 
 from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import Names
-from wardround.rubrics import check_answer
+from wardround.rubrics import AdviceCheck, check_answer
 from wardround.sessions.decisions import home, side_effect
 from wardround.sessions.decisions.home import home_rules
+from wardround.sessions.moves.patient_parts import daily_life
 from wardround.sessions.planning.case import make_case, rounds
+from wardround.sessions.record_others import Named
 
+PLAN = Named("followup", ("CarePlan/c1",), ("neurology",), (Names(en="neurology", zh="神经内科"),))
 COUGH = fact("fx", "symptom", "dry_cough", drug="lisinopril")
 DIZZY = fact("s1", "symptom", "dizziness", source="simulated")
 
@@ -93,8 +96,6 @@ def test_no_dizziness_with_a_low_pressure_is_left_to_others():
 
 
 def told(**changed):
-    from wardround.sessions.moves.patient_parts import daily_life
-
     return dict(daily_life(case_of(life(**changed))))
 
 
@@ -128,10 +129,7 @@ def test_without_a_follow_up_plan_there_is_no_decision():
 def test_refusing_help_is_not_advising_it():
     names = home.service_names("home_health")
     assert names == Names(en="home health", zh="居家护理")
-    check = {"kind": "advice", "act": "refer", "target": names.en}
-    from wardround.rubrics import AdviceCheck
-
-    advice = AdviceCheck.model_validate(check)
+    advice = AdviceCheck(act="refer", target=names.en)
     assert check_answer(advice, "Refer her to home health.", language="en").passed
     assert check_answer(advice, "建议安排居家护理。", language="zh").passed
     assert not check_answer(advice, "Does she need home health?", language="en").passed
@@ -153,3 +151,20 @@ def test_decisions_of_the_hospital_hold(mini_store):
                 assert replace(decision) == decision
     assert kinds == {"side_effect", "home"}
     assert len(acts) >= 2
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("Refer to physical therapy before discharge.", True),
+        ("I would get occupational therapy involved before discharge: refer to occupational therapy.", True),
+        ("No referral to physical therapy is needed.", False),
+        ("Continue the discharge plan unchanged.", False),
+    ],
+)
+def test_somebody_who_falls_is_referred(said, right):
+    decision = home._decision(home_rules()[1], [told(falls="fall")["falls"]], PLAN)
+    case = case_of(life(falls="fall"))
+    move = home.decide_home_move(case, decision, PLAN, [told(falls="fall")["falls"]], home.FUNCTION_TOOL, ask=True)
+    advice = next(one for one in move.rubric if one.id == "advice")
+    assert check_answer(advice.check, said, language="en").passed is right
