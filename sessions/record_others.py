@@ -73,11 +73,14 @@ def _view(case: Case) -> OtherView:
 
 
 def _asserted(text: str, kinds: frozenset[str]) -> list[str] | None:
-    """Return the concepts of some kinds that a text asserts; None where one of them is denied or unsure."""
+    """Return the concepts that a text asserts, narrowest only; None where one is denied, unsure or vague."""
     claims = [one for one in read(text).names if one.kind in kinds]
-    if any(one.polarity != "present" for one in claims):
+    vague = set(notes().vague)
+    if any(one.polarity != "present" or one.concept in vague for one in claims):
         return None
-    return list(dict.fromkeys(one.concept for one in claims))
+    found = list(dict.fromkeys(one.concept for one in claims))
+    lexicon = knowledge.lexicon()
+    return [one for one in found if not any(other != one and lexicon.is_a(other, one) for other in found)]
 
 
 def _known(concepts: list[str]) -> tuple[Names, ...] | None:

@@ -137,6 +137,8 @@ class Notes(_Frozen):
     format_version: Literal[1]
     about: str
     assumption: Literal[True]
+    vague: tuple[str, ...]
+    """Concepts that say too little to be an answer."""
     types: tuple[str, ...]
     """Types of notes, in lower case, whose sections are asked for."""
     sections: dict[str, NoteSection]

@@ -170,7 +170,8 @@ def _with_drug(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 def _sections(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     found = other_view(case).notes
     for one in stream.shuffled(sorted(found)):
-        if f"note:{one}" not in focus.busy:
+        told = one == "chief-complaint" and "stay" in focus.busy  # the reason of admission is the same fact
+        if f"note:{one}" not in focus.busy and not told:
             yield note_move(case, found[one])
 
 

@@ -166,7 +166,8 @@ def _with_lab(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 
 def _stays(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     stay = other_view(case).stay
-    if stay is not None and STAY not in focus.busy:
+    # the chief complaint of the notes is the same fact
+    if stay is not None and not {STAY, "note:chief-complaint"} & focus.busy:
         yield stay_move(case, stay)
 
 
