@@ -7,7 +7,7 @@ creatinine."). Both ways lead to something that the record holds, so a changed r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from wardround.patients import Fact, Stream
@@ -237,7 +237,10 @@ def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) 
         if fact.reason in rule.unless:
             continue
         ways = (_ask_way(case, order, fact), _order_way(case, order))
-        yield _branch_on(case, focus, kind, reading, rule.test, order, ways)
+        move = _branch_on(case, focus, kind, reading, rule.test, order, ways)
+        own = focus.decision.order
+        mine = held and own is not None and own.drug == order.drug
+        yield replace(move, turned=focus.decision.turned) if mine else move
 
 
 def _ask_if(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
