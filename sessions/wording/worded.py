@@ -28,6 +28,12 @@ EVEN: Final[Mapping[str, int]] = {"NA": 1, "PE": 1, "AE": 1}
 PAPER: Final[Mapping[str, int]] = {"NA": 121, "PE": 464, "AE": 198, EXPLICIT: 189}
 """Weights of the paper's own mix."""
 _MOST_TRIES: Final = 24
+_ENOUGH: Final = 30
+"""Implicit turns from which on the mix is looked at."""
+_SLACK: Final = 4
+"""Percent of its share that a type may be ahead before turns are left explicit instead …"""
+_MOST_PLAIN: Final = 17
+"""… of which there are at most so many in a hundred."""
 _NAMES_MORE: Final = (3, 4)
 """How often an opening that names the drug of later turns is preferred: they then need not name it again."""
 _MANY: Final[Mapping[Language, re.Pattern[str]]] = {
@@ -119,17 +125,28 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
 
 
 def _wanted(number: int, move: Move, used: Mapping[str, int], mix: Mapping[str, int]) -> list[Implicitness | None]:
-    """Return the types to try, the one furthest behind first, then PE, then the others, then none at all."""
+    """Return the types to try, the one furthest behind its share first, none at all last.
+
+    The spec's fallback is PE; where PE is ahead of its share already, another type that is valid serves the mix better.
+    """
     allowed: list[Implicitness] = [one for one in TYPES if one != "AE" or (number >= 2 and move.task != "IL")]
     order: list[Implicitness | None] = [*allowed]
     if EXPLICIT in mix:
         order.append(None)
     order.sort(key=lambda one: (1 + used.get(one or EXPLICIT, 0)) * 1_000_000 // mix[one or EXPLICIT])
-    planned, rest = order[0], order[1:]
-    if planned is None:
+    if order[0] is None:
         return [None]
-    rest.sort(key=lambda one: one != "PE")
-    return [planned, *(one for one in rest if one is not None), None]
+    return [*(one for one in order if one is not None and not _ahead(one, used, mix)), None]
+
+
+def _ahead(type_: Implicitness, used: Mapping[str, int], mix: Mapping[str, int]) -> bool:
+    """Tell whether a type has more than its share, while there is room for turns that leave nothing out."""
+    implicit = sum(used.get(one, 0) for one in TYPES)
+    plain = used.get(EXPLICIT, 0)
+    if implicit < _ENOUGH or plain * 100 >= _MOST_PLAIN * (implicit + plain):
+        return False
+    share = sum(mix[one] for one in TYPES)
+    return used.get(type_, 0) * share * 100 > (100 + _SLACK) * mix[type_] * implicit
 
 
 class _Writer:
