@@ -99,7 +99,7 @@ def test_a_dose_given_is_told_with_its_amount(stay: ChartBuilder) -> None:
     give(stay, "Lisinopril", "08")
     case = case_of(stay)
     (move,) = offered(case, "given")
-    assert move.answer.zh == "赖诺普利最近一次于2030-03-08 09:00给药，10 mg。"
+    assert move.answer.zh == "赖诺普利最近一次于2030-03-08 09:00已给药，10 mg。"
     play(case, [move])
     play(case, offered(case, "order_given"))
 
