@@ -68,6 +68,7 @@ from .lab_audit import lab_audit
 from .loader import conditions, drug_classes, drugs, findings, labs, lexicon, monitoring, units
 from .models import Concept, Condition, Drug, DrugClass, Finding, Lab, Monitoring, MonitoringRule, Names, Range, Unit
 from .score_models import Score, ScoreResult
+from .side_effects import SideEffectRule, side_effect_rules, side_effects_of
 from .terms import Lexicon, Mention
 
 __all__ = [
@@ -116,6 +117,7 @@ __all__ = [
     "ScoreInputSource",
     "ScoreResult",
     "ScoreUse",
+    "SideEffectRule",
     "StandIn",
     "Step",
     "StepOrder",
@@ -152,6 +154,8 @@ __all__ = [
     "score_of",
     "score_uses",
     "scores",
+    "side_effect_rules",
+    "side_effects_of",
     "study_profiles",
     "sum_points",
     "times_a_day",

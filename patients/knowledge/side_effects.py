@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wardround.patients.errors import DataError
 
-from . import lexicon
+from .loader import lexicon
 from .models import Names
 
 

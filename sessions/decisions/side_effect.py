@@ -8,9 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from wardround.patients import Stream, knowledge
-from wardround.patients.knowledge import Names
-from wardround.patients.knowledge.bedside import drug_profiles
-from wardround.patients.knowledge.side_effects import SideEffectRule, side_effects_of
+from wardround.patients.knowledge import Names, SideEffectRule, drug_profiles, side_effects_of
 from wardround.rubrics import Act
 from wardround.sessions.moves.drugs import askable, dose_move
 from wardround.sessions.moves.labs import latest_lab, latest_vital

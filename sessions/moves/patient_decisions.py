@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from wardround.patients import Stream
-from wardround.patients.knowledge import Names
-from wardround.patients.knowledge.side_effects import SideEffectRule
+from wardround.patients.knowledge import Names, SideEffectRule
 from wardround.rubrics import AdviceCheck, AllOf, AnyOf, Check, Item, Not, StatusCheck, ThresholdCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Reading, plain

@@ -11,8 +11,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wardround.patients import DataError, Dialogue, Fact, knowledge
-from wardround.patients.knowledge import Names
-from wardround.patients.knowledge.bedside import finding_profiles
+from wardround.patients.knowledge import Names, finding_profiles
 from wardround.rubrics import AnyOf, Check, Item, ReportsCheck, RetrievedCheck, ValueCheck, check_answer
 from wardround.sessions.record import casual
 
