@@ -144,13 +144,16 @@ def _higher(order: Order, low: Decimal) -> Decimal | None:
 
 
 def _offers(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    """Yield the orders, those first whose lower dose is right: most patients are above every bound."""
     grave = {pair.order.drug for pair in case.view.pairs if pair.rule.act in _GRAVE}
+    found = []
     for order in near_orders(case, focus, stream):
         if order.drug in grave or order.drug in case.common.skip_conditional:
             continue
         move = prescribe_if(case, order)
         if move is not None and move.topic not in focus.busy:
-            yield move
+            found.append(move)
+    yield from sorted(found, key=lambda move: move.calls[-1].arguments["dose"] != move.words["dose"].en)
 
 
 KINDS: Final = (MoveKind("prescribe_if", "WU", "write", _offers),)
