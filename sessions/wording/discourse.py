@@ -138,12 +138,12 @@ class Discourse:
 
     def _rivals(self, turns: Sequence[Said], entity: Entity, *, selected: bool) -> set[str]:
         kinds = load_kinds()
-        group = kinds.group(entity.kind)
+        groups = kinds.rivals(entity.kind)
         return {
             key
             for said in turns
-            for key in said.brought
-            if key != entity.key and (not selected or kinds.group(key.partition(":")[0]) == group)
+            for key in (*said.brought, *kind_of(said.move.kind).brings)
+            if key != entity.key and (not selected or kinds.group(key.partition(":")[0]) in groups)
         }
 
     # -- predicates ----------------------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ class Kind(_Frozen):
 
     needs: tuple[str, ...]
     """Slots without which its question would not say what is asked."""
+    brings: tuple[str, ...] = ()
+    """Keys of results that its answer brings up without their being named in slots."""
     asks: tuple[str, ...] = Field(min_length=1)
     topics: tuple[Topic, ...] = Field(min_length=1)
 
@@ -61,6 +63,8 @@ class Kinds(_Frozen):
     about: str
     groups: dict[str, tuple[str, ...]]
     """Group → kinds of entities that one gap could mean."""
+    confused: dict[str, tuple[str, ...]]
+    """Group → other groups whose members the same words could mean."""
     follows: dict[str, tuple[str, ...]]
     """Predicate → predicates after which a fragment asks it of something else; others only after themselves."""
     lasting: tuple[str, ...]
@@ -83,6 +87,11 @@ class Kinds(_Frozen):
     def group(self, entity_kind: str) -> str:
         """Return the group of an entity's kind; a kind of no group is its own."""
         return next((group for group, kinds in self.groups.items() if entity_kind in kinds), entity_kind)
+
+    def rivals(self, entity_kind: str) -> frozenset[str]:
+        """Return the groups whose members a gap for such an entity could mean: "that result" may be a report's too."""
+        group = self.group(entity_kind)
+        return frozenset({group, *self.confused.get(group, ())})
 
 
 def _padded(text: str) -> str:
