@@ -49,7 +49,9 @@ class Step(_Frozen):
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     names: Names
-    """As a query calls it: "potassium replacement", "a red cell transfusion"."""
+    """What it is called: "potassium replacement", "a red cell transfusion", "an early repeat potassium"."""
+    asked: Names | None = None
+    """What a query calls it that names the subject anyway ("an early repeat"); None: its names."""
     act: StepAct
     target: str
     """What checks look for, in words that the lexicon knows as one concept."""

@@ -29,9 +29,16 @@ from .writes import PRIORITIES, prescribe, write_items
 _OTHER_PRIORITY: Final = {"urgent": "routine", "routine": "asap", "asap": "routine"}
 
 
-def step_entity(step: Step) -> Entity:
-    """Return the step as a query names it."""
-    return Entity("step", step.id, step.names)
+def step_entity(step: Step, *, alone: bool = False) -> Entity:
+    """Return the step as a query names it.
+
+    Args:
+        step: Of a table.
+        alone: The query names nothing else ("an early repeat potassium"), else the subject too ("an early repeat").
+    """
+    if not alone or step.order is None or step.order.service is None:
+        return Entity("step", step.id, step.names if alone else step.asked or step.names)
+    return Entity("step", step.id, Names(en=step.names.en, zh=step.order.service.zh))
 
 
 # -- items -------------------------------------------------------------------------------------------------------------
@@ -106,7 +113,7 @@ def order_step(case: Case, decision: Decision) -> Move:
             danger=Names(en=f"Does not order it as {other}.", zh=f"没有开成{PRIORITIES[other].zh}。"),
             confirm=AnyOf(checks=(*advised, MentionCheck(concept=step.target))),
         ),
-        slots={"step": step_entity(step)},
+        slots={"step": step_entity(step, alone=True)},
         words={"priority": words},
         decision=decision,
     )
