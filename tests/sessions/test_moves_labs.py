@@ -48,7 +48,7 @@ def focus_on(case, lab):
 @pytest.fixture(scope="module")
 def sample(mini_store):
     found = []
-    for patient in sorted(mini_store.patients())[:6]:
+    for patient in sorted(mini_store.patients())[:4]:
         for encounter, instant in rounds(mini_store, patient)[-2:]:
             case = case_of(mini_store, patient, encounter, instant)
             if case.view.latest:
@@ -74,7 +74,7 @@ def test_every_kind_is_sound_on_hospital_charts(sample):
         seen.update(move.kind for move in moves)
     kinds = {kind.kind for kind in (*labs.KINDS, *branches.KINDS)}
     assert set(seen) == kinds
-    assert min(seen[kind] for kind in ("lab", "vital", "labs", "trend", "branch")) >= 8
+    assert min(seen[kind] for kind in ("lab", "vital", "labs", "trend", "branch")) >= 5
 
 
 def test_what_was_asked_is_not_asked_again(sample):
