@@ -22,6 +22,8 @@ from .sources import studies
 MOST = 3
 """Most findings of a report that is asked for."""
 _KINDS = frozenset({"condition", "finding"})
+_PROPER = frozenset({"Graves", "Guillain-Barré", "Lyme", "Clostridioides", "Helicobacter", "Wernicke", "Takotsubo"})
+"""First words of names that keep their capital."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ def _nothing() -> Finding:
 
 
 def in_text(names: Names) -> Names:
-    """Return a concept's name as it stands inside a sentence ("left atrial dilation", "NSTEMI")."""
-    words = names.en.split(" ")
-    kept = " ".join([words[0] if any(char.isupper() for char in words[0][1:]) else words[0].lower(), *words[1:]])
-    return Names(en=kept, zh=names.zh)
+    """Return a concept's name as it stands inside a sentence ("left atrial dilation", "T-wave changes", "STEMI")."""
+    first, _, rest = names.en.partition(" ")
+    proper = first in _PROPER or first.endswith("'s") or first[1:2] == "-" or any(one.isupper() for one in first[1:])
+    return Names(en=f"{first if proper else first.lower()} {rest}".rstrip(), zh=names.zh)
