@@ -77,7 +77,7 @@ def symptom_move(case: Case, told: Told) -> Move:
         slots={"symptom": symptom_entity(case, told)},
         keys=told.keys,
         fact=told.fact,
-        turned=told.uncharted,
+        turned=told.news,
         opening=True,
     )
 
@@ -95,7 +95,7 @@ def pain_move(case: Case, told: Pain) -> Move:
         rubric=(*pain_items(told), grounded_item()),
         keys=frozenset({f"fact/{told.fact.id}"}),
         fact=told.fact,
-        turned=told.fact.source == "simulated",
+        turned=told.news,
         opening=True,
     )
 
@@ -160,7 +160,7 @@ def lab_symptom_move(case: Case, reading: Reading, told: Told) -> Move:
         keys=frozenset({*reading.keys, *told.keys}),
         labs=(reading.lab,),
         fact=told.fact,
-        turned=told.uncharted,
+        turned=told.news,
     )
 
 
@@ -177,7 +177,7 @@ def pain_dose_move(case: Case, order: Order, told: Pain) -> Move:
         slots={"drug": drug_entity(case, order)},
         keys=frozenset({order.key, f"fact/{told.fact.id}"}),
         fact=told.fact,
-        turned=told.fact.source == "simulated",
+        turned=told.news,
     )
 
 
@@ -206,7 +206,7 @@ def near_symptoms(case: Case, focus: Focus, stream: Stream) -> list[Told]:
     mixed = stream.shuffled([one for _, one in sorted(symptoms(case).items())])
     asked = {one.partition(":")[2].partition("+")[0] for one in focus.busy if one.startswith("symptom:")}
     fitting = [one for one in mixed if one.concept not in asked]
-    return sorted(fitting, key=lambda one: (one.fact.concept != own, not one.uncharted, one.polarity == "absent"))
+    return sorted(fitting, key=lambda one: (one.fact.concept != own, not one.news, one.polarity == "absent"))
 
 
 def _symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:

@@ -20,6 +20,8 @@ from .parts import item
 
 PRONOUNS: Final = {"female": Names(en="she", zh="她"), "male": Names(en="he", zh="他")}
 Polarity = Literal["present", "absent"]
+_TREATED: Final = 4
+"""From this score on pain is more than mild."""
 
 
 class _Frozen(BaseModel):
@@ -94,6 +96,11 @@ class Told:
     def uncharted(self) -> bool:
         """Whether the record does not know it."""
         return self.fact.source == "simulated"
+
+    @property
+    def news(self) -> bool:
+        """Whether something is there that the record does not know."""
+        return self.uncharted and self.polarity == "present"
 
     @property
     def keys(self) -> frozenset[str]:
@@ -218,6 +225,11 @@ class Pain:
     score: int
     where: Names | None
     """The pain that it is; None where that is not told."""
+
+    @property
+    def news(self) -> bool:
+        """Whether it hurts enough to be treated, and the record does not say so."""
+        return self.fact.source == "simulated" and self.score >= _TREATED
 
 
 def pain(case: Case) -> Pain | None:
