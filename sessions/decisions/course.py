@@ -9,6 +9,7 @@ from wardround.patients import Stream
 from wardround.patients.knowledge import Names
 from wardround.rubrics import Act
 from wardround.sessions.moves.courses import decide_course_move
+from wardround.sessions.moves.cultures import barred
 from wardround.sessions.moves.drugs import askable, dose_move
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
@@ -33,6 +34,8 @@ def _decisions(case: Case) -> tuple[Decision, ...]:
     for course in course_view(case).courses:
         other = turned(course)
         last = course.trend.last
+        if barred(case, course.order):
+            continue
         # both what was measured and what it turns on must be read by the agent that looks up the latest value
         if other is not None and last.level is not None and case.view.latest.get(last.lab) == last:
             found.append(_decision(course, plain(other)))

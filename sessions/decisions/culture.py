@@ -15,6 +15,7 @@ from wardround.patients.knowledge import DoseRule, DrugProfile, Names
 from wardround.rubrics import Act
 from wardround.sessions.moves.cultures import (
     antibiotics,
+    barred,
     culture_move,
     decide_culture_move,
     sensitivity_move,
@@ -48,7 +49,7 @@ def _decisions(case: Case) -> tuple[Decision, ...]:
     found = []
     for order in antibiotics(case):
         known = view.susceptibilities.get(order.drug)
-        if known is None or not _clear(culture, known, order):
+        if known is None or barred(case, order) or not _clear(culture, known, order):
             continue
         act, other = _right(case, view, order, known.reading), _right(case, view, order, _OTHER.get(known.reading, "I"))
         # the decision must turn with the reading, else it does not rest on it
@@ -95,13 +96,13 @@ def alternatives(case: Case, view: CultureView, order: Order) -> Iterator[str]:
     marked = order.drug == rules.esbl.marker or _reads(view, rules.esbl.marker) == "R"
     if culture.organism in rules.esbl.organisms and marked:
         allowed &= set(rules.esbl.only)
-    barred = allergies(case)
+    allergic = allergies(case)
     for drug in rules.prefer:
         profile = knowledge.drug_profiles().get(drug)
         groups = {drug, *knowledge.drugs()[drug].classes, *(profile.allergy_groups if profile is not None else ())}
         contested = drug in rules.contested.get(str(culture.organism), ())
         works = _reads(view, drug) == "S" and not contested
-        if drug in allowed and works and drug not in case.view.orders and not barred & groups:
+        if drug in allowed and works and drug not in case.view.orders and not allergic & groups:
             yield drug
 
 

@@ -245,6 +245,12 @@ def antibiotics(case: Case) -> list[Order]:
     ]
 
 
+def barred(case: Case, order: Order) -> bool:
+    """Tell whether a lab asks for less of a drug or none, so that going on with it is not plainly right."""
+    rank = case.common.severity
+    return any(rank.get(pair.rule.act, 0) > 0 for pair in case.view.pairs if pair.order.drug == order.drug)
+
+
 def _alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     for culture in _free(case, focus, stream):
         yield culture_move(case, culture)

@@ -11,13 +11,14 @@ import pytest
 from infection_chart import infection_case, plain_focus
 from session_moves import play
 
-from wardround.patients import Stream
+from wardround.patients import Stream, knowledge
 from wardround.rubrics import check_answer
 from wardround.sessions.decisions import course, culture
 from wardround.sessions.decisions.decision import Decision, DecisionKind
 from wardround.sessions.moves.infection_decisions import KINDS
 from wardround.sessions.moves.move import Case
 from wardround.sessions.moves.parts import advice_item
+from wardround.sessions.record import Pair
 from wardround.sessions.record_courses import course_view, turned, way_of
 
 RISING = (("03-04", "12.1"), ("03-05", "14.0"), ("03-07", "19.8"))
@@ -177,6 +178,17 @@ def test_turns_about_the_course_hold(tmp_path: Path, chart: dict[str, Any]) -> N
     (decides,) = course.KIND.decides(case, decision, False)
     for write in course.KIND.writes(case, decision):
         play(case, [opening, decides, write])
+
+
+def test_a_drug_that_a_lab_speaks_against_is_left_out(tmp_path: Path) -> None:
+    case = infection_case(tmp_path)
+    table = next(one for one in knowledge.monitoring().values() if any(rule.act == "hold" for rule in one.rules))
+    rule = next(rule for rule in table.rules if rule.act == "hold")
+    pair = Pair(table.id, case.view.orders["ceftriaxone"], case.view.latest["egfr"], rule)
+    against = replace(case, view=replace(case.view, pairs=(pair,)), _memo={})
+    for kind in (culture.KIND, course.KIND):
+        assert _of(kind, case)
+        assert not _of(kind, against)
 
 
 # -- beside the thread -------------------------------------------------------------------------------------------------
