@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from wardround.patients import DataError, Stream, UsageError
-from wardround.sessions.sheet import read_table, safe_cell
+from wardround.sessions import read_table, safe_cell
 
 from .agreement import AGREEMENT, Case, cell_of, run_cases
 from .judge_run import read_judgements

@@ -35,6 +35,7 @@ from .session import (
     Wording,
     session_schema,
 )
+from .sheet import read_table, safe_cell
 from .statistics import set_statistics
 
 __all__ = [
@@ -65,6 +66,8 @@ __all__ = [
     "load_sessions",
     "opening_context",
     "read_sessions",
+    "read_table",
+    "safe_cell",
     "save_sessions",
     "scenario_names",
     "session_hash",
