@@ -28,13 +28,13 @@ EVEN: Final[Mapping[str, int]] = {"NA": 1, "PE": 1, "AE": 1}
 PAPER: Final[Mapping[str, int]] = {"NA": 121, "PE": 464, "AE": 198, EXPLICIT: 189}
 """Weights of the paper's own mix."""
 _MOST_TRIES: Final = 24
-_ENOUGH: Final = 30
+_ENOUGH: Final = 20
 """Implicit turns from which on the mix is looked at."""
 _SLACK: Final = 4
 """Percent of its share that a type may be ahead before turns are left explicit instead …"""
-_MOST_PLAIN: Final = 17
+_MOST_PLAIN: Final = 19
 """… of which there are at most so many in a hundred."""
-_NAMES_MORE: Final = (3, 4)
+_NAMES_MORE: Final = (9, 10)
 """How often an opening that names the drug of later turns is preferred: they then need not name it again."""
 _MANY: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
@@ -120,7 +120,8 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     )
     if "drug" in move.slots or not drugs:
         return move
-    (drug, _), *_ = drugs.most_common()
+    first = later[0].slots.get("drug")  # the turn that comes next has no other query to fall back on
+    drug = max(drugs, key=lambda one: (drugs[one] + (one == first), one == first, one.key))
     return replace(move, slots={**move.slots, "drug": drug})
 
 

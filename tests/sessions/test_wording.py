@@ -1,0 +1,214 @@
+"""Queries in words: valid in both languages and phrasings, varied by seed, of the types that are wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+from resolver import recovers, things_in
+
+from wardround.patients import Stream
+from wardround.patients.knowledge import Names
+from wardround.rubrics import AllOf, Item, MentionCheck, Text
+from wardround.sessions import SessionSet, load_sessions
+from wardround.sessions.decisions.decision import Decision, Hinge
+from wardround.sessions.moves.move import Entity, EntityKind, Move, Task
+from wardround.sessions.wording import EVEN, EXPLICIT, PAPER, TYPES, Worded, word_session
+
+LANGUAGES = ("en", "zh")
+
+
+def thing(kind: EntityKind, name: str, zh: str, en: str = "") -> Entity:
+    return Entity(kind, name, Names(en=en or name, zh=zh))
+
+
+RAMIPRIL, WARFARIN = thing("drug", "ramipril", "雷米普利"), thing("drug", "warfarin", "华法林")
+CREATININE, SODIUM = thing("lab", "creatinine", "肌酐"), thing("lab", "sodium", "血钠")
+PLAN = Decision(
+    kind="drug_lab",
+    rules=("r",),
+    subject="ramipril",
+    act="continue",
+    unchanged=True,
+    accepted=(("continue", "ramipril"),),
+    avoid=("stop", "ramipril"),
+    finding=Names(en="x"),
+    advice=Names(en="x"),
+    hinge=Hinge("quantity", (), ""),
+)
+ORDER = {
+    "dose": Names(en="5 mg", zh="5 mg"),
+    "route": Names(en="by mouth", zh="口服"),
+    "frequency": Names(en="once daily", zh="每日一次"),
+}
+
+
+def move(kind: str, task: Task, *about: str, decision: Decision | None = None, **slots: Entity) -> Move:
+    names = about or tuple(entity.id for entity in slots.values())
+    check = AllOf(checks=tuple(MentionCheck(concept=name) for name in names))
+    item = Item(id="x", text=Text(en="x", zh="x"), check=check)
+    words = ORDER if kind == "prescribe" else {}
+    return Move(kind, task, "ehr", kind, (), Text(en="x", zh="x"), (item,), slots=slots, words=words, decision=decision)
+
+
+MOVES = (
+    move("lab", "IL", lab=CREATININE),
+    move("adherence", "IL", drug=RAMIPRIL),
+    move("decide", "CR", lab=CREATININE, drug=RAMIPRIL, decision=PLAN),
+    move("prescribe", "WU", drug=RAMIPRIL, decision=PLAN),
+)
+
+
+def case(sex: str = "female") -> SimpleNamespace:
+    return SimpleNamespace(view=SimpleNamespace(sex=sex, orders={"ramipril": None, "warfarin": None}))
+
+
+def worded(moves=MOVES, seed: object = 0, split: str = "public", used=None, mix=EVEN) -> tuple[Worded, ...]:
+    found = word_session(moves, case(), split, used or {}, Stream("wording", str(seed)), mix)
+    assert found is not None
+    return found
+
+
+# -- one session -------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_words_and_others_vary() -> None:
+    assert worded() == worded()
+    texts = {worded(seed=seed)[2].query.zh.explicit for seed in range(40)}
+    assert len(texts) >= 8
+
+
+def test_nobody_is_called_he_or_she_by_guess() -> None:
+    assert word_session(MOVES, case("unknown"), "public", {}, Stream("x"), EVEN) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_types_antecedents_and_twins(seed: int) -> None:
+    found = worded(seed=seed)
+    assert found[0].type is None and not found[0].antecedents
+    for number, one in enumerate(found):
+        for wording in (one.query.en, one.query.zh):
+            assert (wording.explicit != wording.implicit) == (one.type is not None)
+        assert all(antecedent.turn < number for antecedent in one.antecedents)
+        assert bool(one.antecedents) == (one.type is not None)
+        assert one.type != "AE" or (number >= 2 and len({antecedent.turn for antecedent in one.antecedents}) >= 2)
+        assert len(one.shapes) == 2 and [name.split("/")[2] for name in one.shapes] == list(LANGUAGES)
+
+
+def test_train_and_public_words_share_at_most_half() -> None:
+    seen = {
+        split: {shape for seed in range(150) for one in worded(seed=seed, split=split) for shape in one.shapes}
+        for split in ("train", "public")
+    }
+    shared = seen["train"] & seen["public"]
+    assert len(shared) * 2 <= min(len(seen["train"]), len(seen["public"]))
+    assert len(shared) < len(seen["train"])
+
+
+def test_the_type_that_is_behind_is_chosen() -> None:
+    last = Counter[str | None]()
+    for behind in TYPES:
+        used = {one: 0 if one == behind else 1000 for one in TYPES} | {EXPLICIT: 1000}
+        last = Counter(one.type for seed in range(20) for one in worded(seed=seed, used=used)[2:])
+        assert last.most_common(1)[0][0] == behind, (behind, last)
+
+
+def test_turns_are_left_explicit_only_where_the_mix_wants_it() -> None:
+    def plain(mix: dict[str, int], used: dict[str, int]) -> int:
+        return sum(one.type is None for seed in range(20) for one in worded(seed=seed, used=used, mix=mix)[1:])
+
+    behind = {"NA": 121, "PE": 464, "AE": 198, EXPLICIT: 0}
+    assert plain(dict(PAPER), behind) > plain(dict(EVEN), {})
+
+
+def test_a_gap_never_could_mean_two_drugs() -> None:
+    """Two drugs in one breath: what follows names its own."""
+    two = (
+        move("lab", "IL", lab=SODIUM),
+        move("doses", "DG", drug=RAMIPRIL, drug2=WARFARIN),
+        move("given", "IL", drug=WARFARIN),
+        move("decide", "CR", lab=CREATININE, drug=RAMIPRIL),
+    )
+    for seed in range(30):
+        found = worded(two, seed=seed)
+        for one, drug in ((found[2], WARFARIN), (found[3], RAMIPRIL)):
+            assert drug.names.en in one.query.en.implicit.casefold()
+            assert drug.names.zh in one.query.zh.implicit
+
+
+def test_what_the_picture_leaves_out_is_in_the_picture() -> None:
+    used = {"NA": 1000, "PE": 1000, "AE": 0, EXPLICIT: 1000}
+    for seed in range(20):
+        decide = worded(seed=seed, used=used)[2]
+        if decide.type != "AE":
+            continue
+        for language in LANGUAGES:
+            if CREATININE.names.en not in decide.query.get(language, "implicit"):
+                assert "lab:creatinine" in {antecedent.entity for antecedent in decide.antecedents}
+        assert CREATININE.names.en in decide.query.en.explicit
+
+
+def test_only_what_is_ordered_is_said_to_be_taken() -> None:
+    """A drug that is only to be started is not what the patient is on."""
+    start = thing("drug", "furosemide", "呋塞米")
+    labs = (move("lab", "IL", lab=one) for one in (CREATININE, SODIUM, thing("lab", "potassium", "血钾")))
+    moves = (*labs, move("prescribe", "WU", drug=start))
+    for seed in range(20):
+        assert "furosemide" not in worded(moves, seed=seed)[0].query.en.explicit
+
+
+# -- a set -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mini() -> SessionSet:
+    return load_sessions("physassist-hospital-mini")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_independent_reader_recovers_what_is_left_out(mini: SessionSet, language: str) -> None:
+    """And not from the earlier turns of another patient's session."""
+    stream = Stream("shuffled")
+    own = lost = turns = 0
+    for session in mini:
+        others = [one for one in mini if one.chart.patient != session.chart.patient]
+        other = stream.choice(others)
+        for number, turn in enumerate(session.turns):
+            if turn.implicitness is None:
+                continue
+            turns += 1
+            query = turn.query.get(language, "implicit")
+            gold, wrong = (
+                [one.query.get(language, "implicit") for one in talk.turns[:number]] for talk in (session, other)
+            )
+            own += recovers(turn.antecedents, gold, gold, query, language)
+            lost += not recovers(turn.antecedents, gold, wrong, query, language)
+    assert turns > 50
+    assert own >= 0.98 * turns, f"{own} of {turns}"
+    assert lost >= 0.90 * turns, f"{lost} of {turns}"
+
+
+def test_explicit_twins_add_names_only(mini: SessionSet) -> None:
+    """What the explicit form names and the implicit one does not is among the antecedents."""
+    for session in mini:
+        for number, turn in enumerate(session.turns):
+            for language in LANGUAGES:
+                explicit, implicit = (turn.query.get(language, form) for form in ("explicit", "implicit"))
+                more = _all(explicit, language) - _all(implicit, language)
+                told = " ".join(one.query.get(language, "explicit") for one in session.turns[:number])
+                assert more <= _all(told, language), (session.id, number, language, more)
+                digits = {char for char in explicit if char.isdigit()}
+                assert turn.task == "WU" or digits <= set(implicit + told), (explicit, implicit)
+
+
+def _all(text: str, language: str) -> frozenset[str]:
+    return frozenset(one for ids in things_in(text, language).values() for one in ids)
+
+
+def test_the_mix_of_a_set(mini: SessionSet) -> None:
+    types = Counter(turn.implicitness for session in mini for turn in session.turns[1:])
+    implicit = types.total() - types[None]
+    assert types[None] <= 0.22 * types.total(), types
+    for one in TYPES:
+        assert 0.25 * implicit <= types[one] <= 0.42 * implicit, types
