@@ -27,6 +27,7 @@ from .parts import capital, chart_call, item
 from .writes import PRIORITIES, prescribe, write_items
 
 _OTHER_PRIORITY: Final = {"urgent": "routine", "routine": "asap", "asap": "routine"}
+_AGAIN: Final = ("repeat", "recheck", "复查")
 
 
 def step_entity(step: Step, *, alone: bool = False) -> Entity:
@@ -52,7 +53,10 @@ def step_advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
     """
     checks: list[Check] = [AdviceCheck(act=act, target=target) for act, target in decision.accepted]
     if decision.act == "continue" and all(act == "avoid" for act, _ in decision.accepted):
-        checks.extend(MentionCheck(concept=target, polarity="absent") for _, target in decision.accepted)
+        targets = [target for _, target in decision.accepted]
+        # "no repeat needed": the lab was named in the query and in the sentence before
+        targets += _AGAIN if table_of(decision).step.act == "recheck" else ()
+        checks.extend(MentionCheck(concept=target, polarity="absent") for target in targets)
     check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
     return item("advice", f"Recommends: {decision.advice.en}.", f"建议：{decision.advice.zh}。", check, rests_on)
 

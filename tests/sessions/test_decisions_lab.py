@@ -200,6 +200,28 @@ def test_the_wrong_advice_loses_the_advice_and_the_safety_item() -> None:
     assert not check_answer(right["no-danger"], wrong, language="en").passed
 
 
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("Potassium 4.4 mmol/L is normal. No early repeat is needed.", True),
+        ("Potassium 4.4 mmol/L is normal. No repeat needed.", True),
+        ("血钾4.4 mmol/L，正常。没有必要尽早复查。", True),
+        ("Potassium 4.4 mmol/L is normal. Get an early repeat.", False),
+        ("血钾4.4 mmol/L，正常。建议尽早复查。", False),
+    ],
+)
+def test_a_repeat_is_turned_down_without_naming_the_lab_again(words: str, passes: bool) -> None:
+    case = potassium("4.4", drugs=("Furosemide",))
+    found = about(case, "potassium_recheck")
+    assert found is not None
+    move = decide_lab(case, found)
+    assert move.slots["step"].names.en == "an early repeat"
+    checks = {item.id: item.check for item in move.rubric}
+    language: Literal["en", "zh"] = "en" if words.isascii() else "zh"
+    assert check_answer(checks["advice"], words, language=language).passed is passes
+    assert check_answer(checks["no-danger"], words, language=language).passed is passes
+
+
 def test_threads_come_in_drawn_order_those_with_a_step_first() -> None:
     case = potassium("3.1", drugs=("Furosemide",))
     order = [one.unchanged for one in lab.threads(case, Stream("t", 1))]
