@@ -212,7 +212,7 @@ class Discourse:
 
         Args:
             hidden: Keys of what the question rests on and does not name: the picture must hold them.
-            resting: Keys of what the rubric rests on: the picture must hold one.
+            resting: Keys of what the rubric rests on: the picture must hold one that was asked about.
             said: Keys of what the question names itself, which "given …" need not name again.
         """
         grounded = [one for number in range(len(self.turns)) for one in self._grounded(number)]
@@ -221,7 +221,8 @@ class Discourse:
             for group in combinations(grounded, size):
                 keys = {one.antecedent.entity for one in group}
                 distinct = len(keys) == size and len({one.turn for one in group}) >= 2
-                if distinct and hidden <= keys and keys & resting and (size == 2 or len(hidden) > 1):
+                asked = {one.antecedent.entity for one in group if not one.topic.context}
+                if distinct and hidden <= keys and asked & resting and (size == 2 or len(hidden) > 1):
                     found.append(group)
         found.sort(key=lambda group: (len(group), *_likeness({one.antecedent.entity for one in group}, resting, said)))
         yield from found

@@ -23,6 +23,8 @@ class Topic(_Frozen):
     """The slot that holds it; None where the turn is about no single thing."""
     event: str | None = None
     """The predicate that stands for it where no wording spoke the slot."""
+    context: bool = False
+    """It was only named, and nothing of it was asked: no later answer can rest on it."""
     en: str
     zh: str
 

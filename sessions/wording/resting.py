@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from wardround.patients import knowledge
 from wardround.rubrics import Item, is_guard
 from wardround.sessions.moves.move import Entity
+
+_CONCEPTS: Final = frozenset({"lab", "vital", "drug", "symptom"})
+"""Kinds of entities that are concepts of the lexicon."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,12 @@ class About:
             entity: Its key, "drug:warfarin".
             names: What it is called.
         """
-        return entity.partition(":")[2] in self.concepts or any(
-            name is not None and name.casefold() in self.said for name in names
-        )
+        kind, _, name = entity.partition(":")
+        if name in self.concepts:
+            return True
+        if kind in _CONCEPTS:
+            return False  # the lexicon finds it in any spelling
+        return any(called is not None and called.casefold() in self.said for called in names)
 
     def of(self, entities: Iterable[Entity]) -> frozenset[str]:
         """Return the keys of those entities that an item is about."""
