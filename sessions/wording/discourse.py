@@ -206,7 +206,12 @@ class Discourse:
     # -- the accumulated picture ---------------------------------------------------------------------------------------
 
     def pictures(
-        self, hidden: frozenset[str], resting: frozenset[str], said: frozenset[str] = frozenset()
+        self,
+        hidden: frozenset[str],
+        resting: frozenset[str],
+        said: frozenset[str] = frozenset(),
+        *,
+        advice: bool = False,
     ) -> Iterator[tuple[Grounded, ...]]:
         """Yield what "all this" can stand for: things of two turns, the likeliest first.
 
@@ -214,6 +219,7 @@ class Discourse:
             hidden: Keys of what the question rests on and does not name: the picture must hold them.
             resting: Keys of what the rubric rests on: the picture must hold one that was asked about.
             said: Keys of what the question names itself, which "given …" need not name again.
+            advice: It asks what to do: the drug that the patient is said to be on is what the advice is about.
         """
         grounded = [one for number in range(len(self.turns)) for one in self._grounded(number)]
         found = []
@@ -221,7 +227,7 @@ class Discourse:
             for group in combinations(grounded, size):
                 keys = {one.antecedent.entity for one in group}
                 distinct = len(keys) == size and len({one.turn for one in group}) >= 2
-                asked = {one.antecedent.entity for one in group if not one.topic.context}
+                asked = {one.antecedent.entity for one in group if advice or not one.topic.context}
                 if distinct and hidden <= keys and asked & resting and (size == 2 or len(hidden) > 1):
                     found.append(group)
         found.sort(key=lambda group: (len(group), *_likeness({one.antecedent.entity for one in group}, resting, said)))

@@ -291,7 +291,7 @@ class _Writer:
         known = {entity.key: entity for said in self._discourse.turns for entity in said.move.slots.values()}
         resting = self._about.of(known.values())
         said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
-        for picture in self._discourse.pictures(hidden, resting, said):
+        for picture in self._discourse.pictures(hidden, resting, said, advice=self._move.task == "CR"):
             topics = {language: self._topics(picture, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
             antecedents = tuple(one.antecedent for one in picture)
