@@ -45,6 +45,8 @@ MID_STAY_HOUR: Final = 10
 _BUILT_IN: Final = frozenset({"wardround hospital", "wardround ward"})
 _SOUND: Final = frozenset({"missing", "delayed_result", "med_list_vs_note"})
 """Kinds or details of planted flaws that leave right what results and orders say (a note's list may be wrong)."""
+_BY_SCENARIO: Final = ("planning.", "decisions.lab", "decisions.score", "moves.score")
+"""Beginnings of what a case keeps in mind that depends on its scenario."""
 _DAY: Final = 86_400_000_000
 _HOUR: Final = 3_600_000_000
 
@@ -125,8 +127,11 @@ def make_case(store: ChartStore, patient: str, encounter: str, instant: Instant,
 
 
 def for_scenario(case: Case, scenario: str) -> Case:
-    """Return the same case for another scenario; what was worked out for one is not kept for the other."""
-    return case if case.scenario == scenario else replace(case, scenario=scenario, _memo={})
+    """Return the same case for another scenario; what was worked out for one alone is not kept for the other."""
+    if case.scenario == scenario:
+        return case
+    kept = {key: made for key, made in case._memo.items() if not key.startswith(_BY_SCENARIO)}
+    return replace(case, scenario=scenario, _memo=kept)
 
 
 def flawed_of(store: ChartStore, patient: str) -> frozenset[str]:

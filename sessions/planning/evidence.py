@@ -19,7 +19,7 @@ Evidence = Mapping[EvidenceName, int]
 
 def evidence_of(case: Case) -> Evidence:
     """Count what the record of a case holds; worked out once a case."""
-    return case.memo("planning.evidence", _count)
+    return case.memo("evidence.counts", _count)
 
 
 def _count(case: Case) -> Evidence:

@@ -7,11 +7,12 @@ from typing import Any
 
 from wardround.patients import ChartStore, Stream, UsageError, format_instant
 from wardround.sessions.moves.move import Case
+from wardround.sessions.moves.score_gather import computable
 
 from .case import AnchorName
 from .evidence import evidence_of, lacks
 from .making import Run, Visit
-from .plan import decisions_of, plans, scores_of
+from .plan import decisions_of, plans
 from .quota import Quota
 from .scenarios import ARCS, TIERS, Scenario, arc_name, scenarios_of
 
@@ -67,7 +68,7 @@ def _round(case: Case, scenario: Scenario, seed: int) -> dict[str, Any]:
             "patient": dict(sorted(Counter(fact.kind for fact in case.interview.facts).items())),
             "left_out": dict(sorted(view.left_out.items())),
         },
-        "scores": list(scores_of(case)),
+        "scores": list(computable(case)),
         "decisions": [
             {"kind": one.kind, "subject": one.subject, "act": one.act, "rules": list(one.rules), "turned": one.turned}
             for one in decisions

@@ -82,8 +82,8 @@ def _wanted(
     # where every cell has its number the emptiest scenario is the one that lacks most; else the least served
     scenarios.sort(key=lambda one: done[one.id] - missing[one.id])
     for scenario in scenarios:
-        tiers = {tier for case in visit.cases(scenario) for tier in tiers_of(scenario, case)}
-        cells: list[Cell] = [(scenario.id, tier, arc) for tier in sorted(tiers) for arc in ARCS]
+        tiers = next(filter(None, (tiers_of(scenario, case) for case in visit.cases(scenario))), ())
+        cells: list[Cell] = [(scenario.id, tier, arc) for tier in tiers for arc in ARCS]
         wanted = stream.shuffled([cell for cell in cells if each is None or run.cells[cell] < each])
         wanted.sort(key=lambda cell: (run.cells[cell], hard[cell]))
         for cell in wanted[:TRIES]:

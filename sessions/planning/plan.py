@@ -14,6 +14,7 @@ from typing import Final
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Focus, Move
+from wardround.sessions.moves.score_gather import computable
 
 from .chain import Chain, chain_of
 from .evidence import lacks
@@ -133,7 +134,9 @@ class _Search:
         reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
         self.decided = reasons[-1] if reasons else None
         """The turn that decides the thread."""
-        self.wants_score = tier != "sparse" and bool({"DG", "CR"} & set(arc)) and bool(scores_of(case))
+        # one turn alone cannot hold both the conflict of a rich session and a score
+        room = sum(task in {"DG", "CR"} for task in arc) >= (2 if tier == "rich" else 1)
+        self.wants_score = tier != "sparse" and room and bool(computable(case))
         self.pools: list[list[_Choice]] = []
 
     def run(self) -> Plan | None:
@@ -359,14 +362,6 @@ def same_matter(one: Decision, other: Decision) -> bool:
     if one.order is not None and other.order is not None and one.order.drug == other.order.drug:
         return True
     return bool({target for _, target in one.accepted} & {target for _, target in other.accepted})
-
-
-def scores_of(case: Case) -> tuple[str, ...]:
-    """Return the ids of the clinical scores that a case's record is enough for."""
-    kind = move_kinds().get("score")
-    if kind is None:
-        return ()
-    return case.memo("planning.scores", lambda case: ())
 
 
 def _looks_back(move: Move) -> bool:

@@ -153,7 +153,8 @@ def _decides(case: Case, one: Decision, ask: bool) -> Iterator[Move]:
         yield move("decide", "CR", "ehr", f"{one.subject}:advice", *_MIXED, decision=one, needs=needs,
                    labs=(one.subject,))  # fmt: skip
     elif one.fact is not None:
-        yield move(
-            "decide_ask", "CR", "mixed", f"{one.subject}:advice", *_MIXED, _ADHERENCE,
-            decision=one, fact=one.fact, turned=one.turned, needs=needs, conflict="told otherwise than charted",
-        )  # fmt: skip
+        for conflict in ("", "told otherwise than charted"):
+            yield move(
+                "decide_ask", "CR", "mixed", f"{one.subject}:advice", *_MIXED, _ADHERENCE,
+                decision=one, fact=one.fact, turned=one.turned, needs=needs, conflict=conflict,
+            )  # fmt: skip

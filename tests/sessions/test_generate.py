@@ -1,4 +1,4 @@
-"""The pipeline as a whole: what it makes passes its own gates, twice the same, and depends on what the patient says."""
+"""The pipeline as a whole: what it makes passes its own gates, twice the same, and its turns depend on each other."""
 
 from __future__ import annotations
 
@@ -6,21 +6,49 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 
+import counterfactual
+import orjson
 import pytest
 
 from wardround.patients import ChartStore, StoreWriter, UsageError, load_charts
-from wardround.patients.importers.mimic import import_mimic
-from wardround.sessions import SessionSet, check_session, generate, load_sessions, session_line, set_statistics
+from wardround.sessions import (
+    GenerationResult,
+    Session,
+    SessionSet,
+    check_session,
+    explain,
+    generate,
+    load_sessions,
+    session_line,
+    set_statistics,
+)
+from wardround.sessions.moves.move import Case
+from wardround.sessions.planning.plan import decisions_of
+from wardround.sessions.planning.scenarios import load_scenario
 from wardround.sessions.ward import session_a, ward_sessions
 
 
 @pytest.fixture(scope="module")
-def made(small_store):
+def made(small_store: ChartStore) -> GenerationResult:
     return generate(small_store, seed=3)
 
 
-def test_everything_made_passes_and_says_what_was_refused(made, small_store):
+@pytest.fixture(scope="module")
+def ward() -> Iterator[tuple[SessionSet, ChartStore]]:
+    with load_charts("ward") as store:
+        yield load_sessions("ward"), store
+
+
+def by_rule(sessions: SessionSet) -> list[Session]:
+    return [one for one in sessions if "arc" in one.labels and one.provenance.generator != "by hand"]
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+def test_everything_made_passes_and_says_what_was_refused(made: GenerationResult, small_store: ChartStore) -> None:
     assert len(made.sessions) >= 6
     for session in made.sessions:
         assert check_session(session, small_store.chart(session.chart.patient)) == []
@@ -31,112 +59,90 @@ def test_everything_made_passes_and_says_what_was_refused(made, small_store):
     assert made.statistics["patients"] == 4
     assert made.statistics["patients_used"] + len(made.statistics["skipped"]) == 4
     assert all(one["reason"] for one in made.statistics["skipped"])
+    assert sum(made.statistics["cells"].values()) == len(made.sessions)
 
 
-def test_same_charts_and_seed_same_bytes(made, small_store):
+def test_same_charts_and_seed_same_bytes(made: GenerationResult, small_store: ChartStore) -> None:
     again = generate(small_store, seed=3)
     assert [session_line(one) for one in again.sessions] == [session_line(one) for one in made.sessions]
-    other = generate(small_store, seed=4)
-    assert SessionSet(other.sessions).hash != SessionSet(made.sessions).hash
+    other = generate(small_store, seed=4, limit=4)
+    assert not {one.id for one in other.sessions} & {one.id for one in made.sessions}
 
 
-def test_bytes_do_not_depend_on_hash_seed_zone_or_locale(made, small_store):
+def test_bytes_do_not_depend_on_hash_seed_zone_or_locale(made: GenerationResult, small_store: ChartStore) -> None:
     code = (
         "import sys; from wardround.patients import ChartStore; from wardround.sessions import *\n"
         "store = ChartStore.open(sys.argv[1])\n"
         "print(SessionSet(generate(store, seed=3).sessions).hash)"
     )
-    for seed, zone in (("1", "Asia/Tokyo"), ("4711", "America/New_York")):
-        surroundings = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"}
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(small_store.path)],
-            env=surroundings,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.strip() == SessionSet(made.sessions).hash
+    surroundings = {**os.environ, "PYTHONHASHSEED": "4711", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(small_store.path)],
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == SessionSet(made.sessions).hash
 
 
-def test_limit(small_store, made):
-    short = generate(small_store, seed=3, limit=2)
-    assert short.sessions == made.sessions[:2]
+def test_limit_scenario_and_what_cannot_be(small_store: ChartStore) -> None:
+    few = generate(small_store, scenario="medication_safety", seed=3, limit=2).sessions
+    assert len(few) == 2 and {one.scenario for one in few} == {"medication-safety"}
     with pytest.raises(UsageError, match="1 or more"):
         generate(small_store, limit=0)
+    with pytest.raises(UsageError, match="`per_patient` must be 1 or more"):
+        generate(small_store, per_patient=0)
     with pytest.raises(UsageError, match="no scenario"):
         generate(small_store, scenario="surgery")
 
 
-def test_shape_of_sessions(made):
+def test_split_and_use_are_told_and_wordings_follow_the_split(small_store: ChartStore) -> None:
+    (one,) = generate(small_store, seed=3, limit=1, split="train", use="evaluation").sessions
+    assert (one.split, one.use) == ("train", "evaluation")
+    places = [int(shape.rpartition("/")[2]) % 5 for shape in one.labels["shapes"].split()]
+    assert set(places) <= {2, 3, 4}
+
+
+def test_the_papers_mix_has_more_ellipses_than_anything_else(small_store: ChartStore) -> None:
+    made = generate(small_store, seed=3, mix="paper", per_patient=4).sessions
+    types = Counter(turn.implicitness for one in made for turn in one.turns[1:])
+    assert types["PE"] >= max(types["NA"], types["AE"])
+
+
+# -- one session -------------------------------------------------------------------------------------------------------
+
+
+def test_shape_of_sessions(made: GenerationResult) -> None:
     for session in made.sessions:
         tasks = [turn.task for turn in session.turns]
-        assert tasks[0] == "IL"
-        assert tasks[3] in {"CR", "WU"}
+        assert "-".join(tasks) == session.labels["arc"]
+        assert tasks[0] == "IL" and tasks[3] in {"DG", "CR", "WU"}
         assert sum(turn.source in {"patient", "mixed"} for turn in session.turns) == 1
         assert session.turns[0].implicitness is None
-        assert all(turn.implicitness for turn in session.turns[1:])
         assert all(turn.implicitness != "AE" for turn in session.turns[:2])
-        assert session.licence == "synthetic"
-        assert session.use == "train"
+        assert len({turn.topic for turn in session.turns}) == 4
+        assert session.licence == "synthetic" and session.use == "train"
         assert "canary" in session.labels["canary"]
-        assert session.labels["drug"] not in session.id
-
-
-def test_spec_counts_of_items(made):
-    bounds = {"IL": (2, 3), "DG": (4, 5), "CR": (5, 6)}
-    for session in made.sessions:
+        assert session.labels["subject"] not in session.id
         for turn in session.turns:
-            counted = [
-                item for item in turn.rubric if item.check.kind != "retrieved" and not item.id.startswith("read-")
-            ]
-            if turn.task in bounds:
-                low, high = bounds[turn.task]
-                assert low <= len(counted) <= high, (turn.topic, [item.id for item in counted])
-            else:
-                assert sum(item.safety for item in turn.rubric) == 1
-                assert any(item.check.kind == "only_write" for item in turn.rubric)
+            assert turn.query.en is not None and turn.query.zh is not None
+            assert turn.gold is not None and turn.gold.calls[-1].tool == "prepare_to_answer"
+            assert all(answer.en and answer.zh for answer in turn.gold.answers)
 
 
-def test_requirements_follow_the_design(made):
-    for session in made.sessions:
-        for turn in session.turns:
-            needs = {item.id: item.requires for item in turn.rubric}
-            for name, required in needs.items():
-                if name.startswith("value-"):
-                    assert required == (name.replace("value", "read"),)
-                if name == "says":
-                    assert required == ("heard",)
-                if name == "advice":
-                    assert any(one.startswith("finding-") for one in required)
-                if turn.task == "WU" and name == "dose":
-                    assert required == ("medication",)
-                if turn.task == "WU" and name in {"route", "frequency"}:
-                    assert required == ("medication", "dose")
-                if turn.task == "WU" and name in {"safety", "confirms"}:
-                    assert len(required) == 2
-                if name == "drug":
-                    assert required == ("dose",) and needs["dose"] == ("read-order",)
-
-
-def test_what_the_patient_says_turns_the_decision(made):
-    (told,) = [one for one in made.sessions if one.chart.patient == "p-100" and one.labels["pair"] == "warfarin_inr"]
-    assert told.labels["adherence"] == "stopped"
-    assert told.labels["adherence_turns_decision"] == "yes"
-    assert told.labels["act"] == "restart"
-    advice = [
-        (turn, item)
-        for turn in told.turns
-        for item in turn.rubric
-        if item.id == "advice" and "warfarin" in item.text.en
+def test_sessions_ids_stand_in_calls_to_the_patient(made: GenerationResult) -> None:
+    asked = [
+        (session.id, call.arguments["session_id"])
+        for session in made.sessions
+        for turn in session.turns
+        for call in turn.gold.calls
+        if "session_id" in call.arguments
     ]
-    for turn, item in advice:
-        assert "says" in item.requires
-        (danger,) = [one for one in turn.rubric if one.id == "no-danger"]
-        assert (danger.check.act, danger.check.target) == ("increase", "warfarin")
-    assert advice or told.turns[3].task == "WU"
+    assert asked and all(mine == named for mine, named in asked)
 
 
-def test_authored_interviews_are_used_and_others_made(made, small_store):
+def test_authored_interviews_are_used_and_others_made(made: GenerationResult, small_store: ChartStore) -> None:
     for session in made.sessions:
         authored = small_store.interview(session.chart.patient)
         if authored is not None:
@@ -146,50 +152,118 @@ def test_authored_interviews_are_used_and_others_made(made, small_store):
             assert len(session.interview.replies) >= 5
 
 
-def test_a_store_that_states_hours_is_visited_mid_stay(stay, make_interview_of, tmp_path):
+def test_a_store_that_states_hours_is_visited_mid_stay(stay, make_interview_of, tmp_path) -> None:
     path = tmp_path / "dated.sqlite"
     hour = "2030-03-06T10:00:00Z"
     with StoreWriter(path, licence="synthetic", provenance={"anchors": {"p-100": hour}}) as writer:
         writer.add("p-100", stay.resources(), make_interview_of(warfarin="taking", lisinopril="taking"))
     with ChartStore.open(path) as store:
-        sessions = generate(store, seed=1).sessions
+        sessions = generate(store, scenario="medication-safety", seed=1).sessions
         assert sessions
         assert {session.anchor for session in sessions} == {hour}
         # The result of the eighth is not known on the sixth.
         assert all("1.6" not in line.decode() for line in map(session_line, sessions) if b"INR" in line)
-        late = generate(store, seed=1, anchor="discharge").sessions
+        late = generate(store, scenario="medication-safety", seed=1, anchor="discharge").sessions
         assert {session.anchor for session in late} == {"2030-03-08T15:00:00Z"}
 
 
-def test_statistics(made):
+# -- turns depend on each other ----------------------------------------------------------------------------------------
+
+
+def _right(session: Session, case: Case) -> set[tuple[str, str]]:
+    """Return what is right to do about what a session is about, with its rules."""
+    found = decisions_of(case, load_scenario(session.scenario))
+    thread, subject = session.labels["thread"], session.labels["subject"]
+    return {(one.act, one.advice.en) for one in found if one.kind == thread and one.subject == subject}
+
+
+def test_with_another_result_another_act_would_be_right(ward) -> None:
+    sessions, store = ward
+    seen: Counter[str] = Counter()
+    for session in by_rule(sessions):
+        if (session.labels["hinge_by"], session.labels["hinge_kind"]) == ("decision", "quantity"):
+            before, after = (
+                _right(session, counterfactual.case_of(session, store, edited=one)) for one in (False, True)
+            )
+            assert before and before != after, session.id
+            seen[session.labels["thread"]] += 1
+    assert sum(seen.values()) >= 8
+
+
+def test_an_adaptive_turn_would_have_gone_the_other_way(ward) -> None:
+    sessions, store = ward
+    seen = 0
+    for session in by_rule(sessions):
+        if session.labels["hinge_by"] == "branch":
+            branch = session.turns[int(session.labels["hinge_turn"])].gold.branch
+            reading = counterfactual.case_of(session, store, edited=True).view.latest[branch.on]
+            held = reading.level != "normal" if branch.test == "abnormal" else reading.level == branch.test
+            assert held is not branch.held
+            seen += 1
+    assert seen
+
+
+def test_every_session_names_its_hinge(ward) -> None:
+    sessions, _ = ward
+    for session in by_rule(sessions):
+        labels = session.labels
+        turn, on = int(labels["hinge_turn"]), int(labels["hinge_on"])
+        assert 0 <= on < turn <= 3
+        assert session.turns[turn].task in {"DG", "CR", "WU"}
+        assert on in session.turns[turn].depends_on
+        assert labels["hinge_keys"] and labels["hinge_to"]
+
+
+# -- statistics and what one patient gives -----------------------------------------------------------------------------
+
+
+def test_statistics(made: GenerationResult) -> None:
     counts = set_statistics(SessionSet(made.sessions))
     assert counts["sessions"] == len(made.sessions)
     assert counts["by_task_turn"]["IL"]["T0"] == len(made.sessions)
     assert sum(counts["by_source"].values()) == 4 * len(made.sessions)
-    assert sum(counts["by_scenario_tier"]["medication-safety"].values()) == len(made.sessions)
-    assert counts["tool_by_scenario"]["prepare_to_answer"]["medication-safety"] == 4 * len(made.sessions)
+    assert sum(sum(tiers.values()) for tiers in counts["by_scenario_tier"].values()) == len(made.sessions)
+    assert sum(counts["tool_by_scenario"]["prepare_to_answer"].values()) == 4 * len(made.sessions)
+    assert counts["turned"]["of"] == len(made.sessions)
+    assert counts["unchanged"]["of"] == sum(turn.task == "CR" for one in made.sessions for turn in one.turns)
+    assert "prepare_to_answer" not in counts["tools_missing"]
+
+
+def test_what_a_patient_gives_is_told(small_store: ChartStore) -> None:
+    told = explain(small_store, "p-100", scenario="medication-safety")
+    (scenario,) = told["scenarios"]
+    (found,) = scenario["rounds"]
+    assert found["items"]["labs"]["inr"] == 3
+    assert "warfarin+inr" in found["items"]["pairs"]
+    cells = {cell["tier"]: cell for cell in found["cells"]}
+    assert cells["sparse"]["lacks"] == [] and "IL-IL-IL-CR" in cells["sparse"]["arcs"]
+    (other,) = explain(small_store, "p-100", scenario="diagnostic-workup")["scenarios"]
+    assert "imaging studies: 0, at least 1" in other["rounds"][0]["cells"][0]["lacks"]
+    assert orjson.dumps(told)
+    with pytest.raises(UsageError, match="no patient"):
+        explain(small_store, "p-999")
 
 
 # -- the shipped set ---------------------------------------------------------------------------------------------------
 
 
-def test_the_shipped_set_is_what_is_made():
-    shipped = load_sessions("ward")
+def test_the_shipped_set_is_what_is_made(ward) -> None:
+    shipped, _ = ward
     fresh = SessionSet(ward_sessions())
     assert len(shipped) >= 25
     assert shipped.hash == fresh.hash, "run `python -m wardround.sessions.ward` and commit data/ward.jsonl"
 
 
-def test_the_shipped_set_is_balanced():
-    counts = set_statistics(load_sessions("ward"))
-    share = counts["by_act"]["continue"] / sum(counts["by_act"].values())
-    assert 0.3 <= share <= 0.55
+def test_the_shipped_set_is_balanced(ward) -> None:
+    counts = set_statistics(ward[0])
+    share = counts["unchanged"]
+    assert 0.3 * share["of"] <= share["yes"] <= 0.55 * share["of"]
     types = Counter({kind: sum(turns.values()) for kind, turns in counts["by_implicitness_turn"].items()})
-    assert all(types[kind] * 4 >= 3 * counts["sessions"] for kind in ("NA", "PE", "AE"))
-    assert (counts["by_source"]["mixed"] + counts["by_source"]["patient"]) * 4 >= 4 * counts["sessions"]
+    assert all(types[kind] * 2 >= counts["sessions"] for kind in ("NA", "PE", "AE"))
+    assert counts["by_source"]["mixed"] + counts["by_source"]["patient"] >= counts["sessions"]
 
 
-def test_session_a():
+def test_session_a() -> None:
     with load_charts("ward") as store:
         session = session_a(store)
         assert check_session(session, store.chart(session.chart.patient)) == []
@@ -198,18 +272,3 @@ def test_session_a():
     assert (told.state, told.reason, told.withheld) == ("stopped", "nausea", True)
     (safety,) = [item for item in session.turns[3].rubric if item.safety]
     assert safety.check.forbid.dose_at_least == "500 mg"
-
-
-# -- MIMIC-IV ----------------------------------------------------------------------------------------------------------
-
-
-def test_forty_sessions_from_the_mimic_demo(mimic_demo, tmp_path):
-    import_mimic(mimic_demo, tmp_path / "mimic.sqlite")
-    with ChartStore.open(tmp_path / "mimic.sqlite") as store:
-        result = generate(store, seed=1, limit=45)
-        assert len(result.sessions) >= 40
-        assert {session.licence for session in result.sessions} == {"credentialed"}
-        for session in result.sessions[:5]:
-            assert check_session(session, store.chart(session.chart.patient)) == []
-    counts = set_statistics(SessionSet(result.sessions))
-    assert 0.3 <= counts["by_act"]["continue"] / sum(counts["by_act"].values()) <= 0.55

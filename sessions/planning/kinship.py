@@ -1,0 +1,121 @@
+"""How near a turn is to what a session is about, so that four turns make one talk and not a questionnaire.
+
+What belongs together is read from the knowledge base: what a drug is monitored by and does, which labs are read
+together, and what the diagnoses of the stay show, move and are treated with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from wardround.patients import knowledge
+from wardround.sessions.decisions.charted import charted
+from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.moves.move import Case, Entity, Move
+from wardround.sessions.moves.nearness import monitored_by
+
+NEAR: Final = 0
+"""About the thread itself."""
+SAME_ILLNESS: Final = 1
+"""About an illness that the thread belongs to, or a general question of any round."""
+FAR: Final = 2
+"""About something else."""
+_GENERAL: Final = frozenset({"plan", "note", "service", "step", "problem"})
+_MEASURED: Final = frozenset({"lab", "vital"})
+
+
+@dataclass
+class _Circle:
+    """Concepts that belong together, by kind of entity."""
+
+    labs: set[str] = field(default_factory=set)
+    drugs: set[str] = field(default_factory=set)
+    findings: set[str] = field(default_factory=set)
+    studies: set[str] = field(default_factory=set)
+    illnesses: set[str] = field(default_factory=set)
+    infected: bool = False
+    """A culture belongs to it."""
+
+    def holds(self, entity: Entity) -> bool:
+        """Tell whether something named belongs here."""
+        if entity.kind in _MEASURED:
+            return entity.id in self.labs
+        if entity.kind == "drug":
+            return entity.id in self.drugs
+        if entity.kind == "symptom":
+            return entity.id in self.findings
+        if entity.kind == "score":
+            use = knowledge.score_uses().get(entity.id)
+            return use is not None and (not use.needs or bool(self.illnesses.intersection(use.needs)))
+        if entity.kind == "culture":
+            return self.infected
+        return entity.kind == "study" and entity.id in self.studies
+
+
+def distance(case: Case, thread: Decision, move: Move) -> int:
+    """Return how far a move is from a session's thread: NEAR, SAME_ILLNESS or FAR.
+
+    Args:
+        case: The patient.
+        thread: What the session is about.
+        move: A turn after the opening.
+    """
+    name = f"planning.kinship.{thread.kind}.{thread.subject}"
+    near, wide = case.memo(name, lambda case: _circles(case, thread))
+    if move.decision is not None and move.decision.kind == thread.kind and move.decision.subject == thread.subject:
+        return NEAR
+    return max((_far(entity, near, wide) for entity in move.slots.values()), default=SAME_ILLNESS)
+
+
+def _far(entity: Entity, near: _Circle, wide: _Circle) -> int:
+    if near.holds(entity):
+        return NEAR
+    if entity.kind in _GENERAL or wide.holds(entity):
+        return SAME_ILLNESS
+    return FAR
+
+
+def _circles(case: Case, thread: Decision) -> tuple[_Circle, _Circle]:
+    """Return what is near a thread, and what belongs to the illnesses it is part of."""
+    near, wide = _Circle(), _Circle()
+    if thread.reading is not None:
+        near.labs.update({thread.reading.lab, *case.common.companions.get(thread.reading.lab, ())})
+        near.drugs.update(drug for drug in case.view.orders if thread.reading.lab in monitored_by(drug))
+    if thread.order is not None:
+        near.drugs.add(thread.order.drug)
+        near.labs.update(monitored_by(thread.order.drug))
+        profile = knowledge.drug_profiles().get(thread.order.drug)
+        if profile is not None:
+            near.labs.update(effect.lab for effect in profile.effects)
+            near.findings.update(effect.finding for effect in profile.adverse)
+    if thread.fact is not None:
+        near.findings.add(thread.fact.concept)
+    for condition in _illnesses(case, near):
+        _add_illness(wide, condition)
+    return near, wide
+
+
+def _illnesses(case: Case, near: _Circle) -> list[str]:
+    """Return the active diagnoses that move a near lab or are treated with a near drug; all of them where none is."""
+    profiles = knowledge.condition_profiles()
+    active = [one for one in sorted(charted(case).active) if one in profiles]
+    mine = [
+        one
+        for one in active
+        if near.labs & {effect.lab for effect in profiles[one].effects}
+        or near.drugs & {drug for line in profiles[one].treatments for drug in line.any_of}
+    ]
+    return mine or active
+
+
+def _add_illness(circle: _Circle, condition: str) -> None:
+    profile, panels = knowledge.condition_profiles()[condition], knowledge.panels()
+    circle.illnesses.add(condition)
+    circle.infected = circle.infected or bool(profile.workup.cultures)
+    circle.labs.update(effect.lab for effect in profile.effects)
+    for name in profile.workup.panels:
+        circle.labs.update(panels[name].labs if name in panels else (name,))
+    circle.drugs.update(drug for line in profile.treatments for drug in line.any_of)
+    circle.findings.update(edge.finding for edge in profile.findings)
+    circle.studies.update(order.study for order in profile.workup.studies)
