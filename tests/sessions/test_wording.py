@@ -17,6 +17,8 @@ from wardround.sessions.moves.move import Entity, EntityKind, Move, Task
 from wardround.sessions.wording import EVEN, EXPLICIT, PAPER, TYPES, Worded, word_session
 
 LANGUAGES = ("en", "zh")
+PLAIN = frozenset({"admission", "followup", "pain", "pain_score"})
+"""Concepts of the lexicon that queries use as plain words."""
 
 
 def thing(kind: EntityKind, name: str, zh: str, en: str = "") -> Entity:
@@ -75,8 +77,8 @@ def worded(moves=MOVES, seed: object = 0, split: str = "public", used=None, mix=
 
 def test_the_same_seed_gives_the_same_words_and_others_vary() -> None:
     assert worded() == worded()
-    texts = {worded(seed=seed)[2].query.zh.explicit for seed in range(40)}
-    assert len(texts) >= 8
+    texts = {worded(seed=seed)[2].query.zh.implicit for seed in range(60)}
+    assert len(texts) >= 8, texts
 
 
 def test_nobody_is_called_he_or_she_by_guess() -> None:
@@ -197,7 +199,7 @@ def test_explicit_twins_add_names_only(mini: SessionSet) -> None:
                 explicit, implicit = (turn.query.get(language, form) for form in ("explicit", "implicit"))
                 more = _all(explicit, language) - _all(implicit, language)
                 told = " ".join(one.query.get(language, "explicit") for one in session.turns[:number])
-                assert more <= _all(told, language), (session.id, number, language, more)
+                assert more - PLAIN <= _all(told, language), (session.id, number, language, more)
                 digits = {char for char in explicit if char.isdigit()}
                 assert turn.task == "WU" or digits <= set(implicit + told), (explicit, implicit)
 

@@ -17,6 +17,9 @@ from wardround.sessions.moves.move import Case, Focus, Move
 Made = tuple[Session, Chart]
 
 
+KINDS = ("lab", "adherence", "decide", "prescribe")
+
+
 def _moves(case: Case) -> tuple[Move, ...] | None:
     for decision in drug_lab.KIND.threads(case, Stream("gates")):
         steps = (
@@ -25,9 +28,9 @@ def _moves(case: Case) -> tuple[Move, ...] | None:
             drug_lab.KIND.decides(case, decision, False),
             drug_lab.KIND.writes(case, decision),
         )
-        moves = tuple(move for step in steps for move in [next(iter(step), None)] if move is not None)
-        if [move.kind for move in moves] == ["lab", "adherence", "decide", "prescribe"]:
-            return moves
+        found = [next((one for one in step if one.kind == kind), None) for step, kind in zip(steps, KINDS, strict=True)]
+        if all(found):
+            return tuple(found)
     return None
 
 
@@ -77,10 +80,13 @@ def _made(case: Case, moves: tuple[Move, ...]) -> Session:
 def made() -> Iterator[Made]:
     with load_charts("hospital-mini") as store:
         for patient in sorted(store.patients()):
-            case = case_of(store, patient, *rounds(store, patient)[-1])
-            if (moves := _moves(case)) is not None:
-                yield _made(case, moves), store.chart(patient)
-                return
+            for encounter, instant in rounds(store, patient):
+                case = case_of(store, patient, encounter, instant)
+                if (moves := _moves(case)) is not None and not check_session(
+                    made := _made(case, moves), store.chart(patient)
+                ):
+                    yield made, store.chart(patient)
+                    return
     raise AssertionError("no patient of hospital-mini has a monitored drug, its lab, and an order to write")
 
 
