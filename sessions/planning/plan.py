@@ -104,6 +104,10 @@ def _threads(case: Case, scenario: Scenario, stream: Stream, quota: Quota) -> li
     return found[:_THREADS]
 
 
+_LINKED: Final = 20
+"""What a turn is preferred by that comes back to what the session is about."""
+
+
 @dataclass(frozen=True)
 class _Choice:
     """A move that may be taken, and what speaks against it."""
@@ -131,6 +135,9 @@ class _Search:
         self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
         self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
         self.nodes = 0
+        named = {entity.key for entity in opening.slots.values()}
+        self.about = named | ({f"drug:{thread.order.drug}"} if thread.order is not None else set())
+        """Keys of what the session is about: turns that come back to it hang together and can leave it out."""
         reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
         self.decided = reasons[-1] if reasons else None
         """The turn that decides the thread."""
@@ -231,7 +238,8 @@ class _Search:
             kind = decision_kinds()[self.thread.kind]
             found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
         allowed = set(self.scenario.resource_types)
-        found.extend([again for move in found for again in conflicts(move)])
+        if self.tier == "rich":
+            found.extend([again for move in found for again in conflicts(move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
             _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)
@@ -248,6 +256,8 @@ class _Search:
         cost = self.quota.cost(self.scenario.id, move)
         if move.fact is not None and self.thread.fact is not None and move.fact.id == self.thread.fact.id:
             cost -= 20  # what the patient says about the thread belongs to it
+        if any(entity.key in self.about for entity in move.slots.values()):
+            cost -= _LINKED
         if self.wants_score and move.score is not None:
             cost -= 60
         if self.tier == "rich" and move.conflict:
