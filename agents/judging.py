@@ -34,9 +34,9 @@ CREDENTIALED = "credentialed"
 UNKNOWN = "unknown"
 _MALICIOUS = ("1.82.7", "1.82.8")
 """Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
-_HOPELESS = (400, 401, 403, 404, 405, 413, 422)
+HOPELESS = (400, 401, 403, 404, 405, 413, 422)
 """Statuses that the same request meets every time."""
-_FORM_REFUSED = (400, 415, 422, 501)
+FORM_REFUSED = (400, 415, 422, 501)
 """Statuses of servers that do not know `response_format`; asked once more without it."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _RAW = 20_000
@@ -230,10 +230,10 @@ async def _judge(one: Asked, plan: JudgePlan, client: JudgeClient, sleep: Sleep)
         attempts.append(JudgeAttempt(status=reply.status, raw=clean_text(reply.text[:_RAW]), error=verdict.error))
         if verdict.passed is not None:
             break
-        if structured and reply.status in _FORM_REFUSED:
+        if structured and reply.status in FORM_REFUSED:
             structured = False
             continue
-        if reply.status in _HOPELESS:
+        if reply.status in HOPELESS:
             break
         if len(attempts) < plan.attempts:
             await sleep(wait_before(key, len(attempts), reply.retry_after))
@@ -343,7 +343,7 @@ def _key(plan: JudgePlan) -> str | None:
     if plan.key_env:
         key = os.environ.get(plan.key_env, "")
         if not key:
-            raise UsageError(f"the environment variable `{plan.key_env}` is not set; put the judge's key in it")
+            raise UsageError(f"the environment variable `{plan.key_env}` is not set; put the model's key in it")
         return key
     return "none" if plan.base else None  # an endpoint of one's own may want no key; the client library wants one
 
@@ -353,7 +353,7 @@ def _litellm() -> Any:
     try:
         version = metadata.version("litellm")
     except metadata.PackageNotFoundError as error:
-        raise UsageError("a judge is asked through litellm: pip install 'wardround[llm]'") from error
+        raise UsageError("a model is asked through litellm: pip install 'wardround[llm]'") from error
     if version in _MALICIOUS:
         raise UsageError(f"litellm {version} is a compromised release: uninstall it, rotate your keys, install another")
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import downloads a price list

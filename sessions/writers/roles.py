@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -17,8 +19,17 @@ MOST = 20_000
 """Characters of a reply that are read."""
 
 
+_THOUGHT_ENDS = "</think>"
+_TRIES = 50
+"""Braces of a reply at which an object may begin."""
+
+
 class MalformedReplyError(WardroundError):
     """A reply that is not as its role's schema says."""
+
+
+class WriterGoneError(WardroundError):
+    """No reply can be had any more: the run ends, for going on would only leave every word to the rules."""
 
 
 class Role(BaseModel):
@@ -42,7 +53,8 @@ class Writer(Protocol):
             schema: JSON Schema that the reply should keep.
 
         Raises:
-            WardroundError: No reply could be had.
+            WriterGoneError: No reply can be had any more.
+            WardroundError: No reply could be had to this.
         """
         ...
 
@@ -81,23 +93,37 @@ def messages_of(role: str, context: dict[str, Any], faults: list[str]) -> list[d
 
 
 def read_reply(role: str, text: str) -> dict[str, Any]:
-    """Read a reply: one JSON object of the role's schema, with nothing or a code fence round it.
+    """Read a reply: one JSON object of the role's schema; prose or a code fence round it does not matter.
 
     Raises:
-        MalformedReplyError: It is none; says why.
+        MalformedReplyError: There is none, more than one, or one that is not as asked for; says which.
     """
-    plain = text[:MOST].strip()
-    if plain.startswith("```"):
-        plain = plain.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
-    try:
-        found = orjson.loads(plain)
-    except orjson.JSONDecodeError as error:
-        raise MalformedReplyError(f"not one JSON object ({error})") from error
-    fault = next(iter(_validator(role).iter_errors(found)), None)
+    found = list(_objects(text[:MOST]))
+    if not found:
+        raise MalformedReplyError("no whole JSON object in the reply")
+    if any(one != found[0] for one in found):
+        raise MalformedReplyError(f"{len(found)} different JSON objects in the reply")
+    fault = next(iter(_validator(role).iter_errors(found[0])), None)
     if fault is not None:
         raise MalformedReplyError(f"not as asked for: {fault.message}"[:200])
-    reply: dict[str, Any] = found
-    return reply
+    return found[0]
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the outermost JSON objects of a text; what a model thought aloud before it spoke is left out."""
+    plain = text.rpartition(_THOUGHT_ENDS)[2]
+    decoder, at = json.JSONDecoder(), -1
+    for _ in range(_TRIES):
+        at = plain.find("{", at + 1)
+        if at < 0:
+            return
+        try:
+            _, end = decoder.raw_decode(plain, at)
+            value = orjson.loads(plain[at:end])  # refuses what JSON does not know (NaN, half a character)
+        except (ValueError, RecursionError):
+            continue
+        yield value
+        at = end - 1
 
 
 @cache

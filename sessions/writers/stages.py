@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wardround.patients import TOOLS, Chart, Words, find_tool
-from wardround.rubrics import AvoidsCheck, Item, JudgeCheck, Text, check_answer
+from wardround.patients import TOOLS, Chart, ToolResult, Words, find_tool
+from wardround.rubrics import AvoidsCheck, Item, JudgeCheck, RetrievedCheck, Text, check_answer
 from wardround.sessions.gold import PREPARE, GoldTurn, play_gold
 from wardround.sessions.interop.sentences import check_of
 from wardround.sessions.session import GoldCall, Session, Turn, Wording
@@ -120,7 +120,31 @@ def _calls(place: Place, reply: Mapping[str, Any]) -> Made:
         return place.session, "an adaptive turn keeps the calls of its rule"
     calls = [GoldCall(tool=str(call["tool"]), arguments=call["arguments"]) for call in reply["calls"]]
     made = tuple(call for call in calls if call.tool != PREPARE)
-    return place.with_turn(gold=gold.model_copy(update={"calls": (*made, gold.calls[-1])})), ""
+    planned = place.with_turn(gold=gold.model_copy(update={"calls": (*made, gold.calls[-1])}))
+    fault = _reads_otherwise(place, Place(planned, place.chart, place.number))
+    return (place.session, fault) if fault else (planned, "")
+
+
+def _found(result: ToolResult) -> set[str]:
+    return {*result.resources, *(f"fact/{one}" for one in result.facts)}
+
+
+def _reads_otherwise(before: Place, after: Place) -> str:
+    """Return what is amiss with what other calls read in this turn itself, "" if nothing is.
+
+    A gate cannot tell: it also counts what an earlier turn has read.
+    """
+    old = set().union(*(_found(one) for one in before.played().results))
+    read = after.played().results
+    new = set().union(*(_found(one) for one in read))
+    for item in before.turn.rubric:
+        wanted = set(item.check.any_of) if isinstance(item.check, RetrievedCheck) else set()
+        if wanted & old and not wanted & new:
+            return f"the calls do not find what `{item.id}` wants read"
+    for one in read:
+        if one.ok and one.effect in ("read", "ask") and not _found(one) & old:
+            return f"{one.tool} finds nothing that the query needs"
+    return ""
 
 
 def _results(place: Place) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wardround.patients import Chart, WardroundError
-from wardround.rubrics import Item
+from wardround.rubrics import Item, JudgeCheck
+from wardround.sessions.gate_plan import count_faults, is_made
 from wardround.sessions.gates import check_session
 from wardround.sessions.session import Session
 
-from .roles import MalformedReplyError, Writer, messages_of, prompt_hash, read_reply, roles
+from .roles import MalformedReplyError, Writer, WriterGoneError, messages_of, prompt_hash, read_reply, roles
 from .stages import STAGES, Made, Place, Stage, for_judge, translated
 
 RETRIES = 3
@@ -33,8 +34,17 @@ class WriterReport:
     """Requests without a reply."""
     reasons: Counter[str] = field(default_factory=Counter)
     judge_items: int = 0
-    """Rubric sentences that only a judge can decide."""
+    """Rubric sentences that only a judge can decide, taken or not."""
     typed_items: int = 0
+    """Rubric sentences that became items of a kind that a program decides."""
+    no_room: int = 0
+    """Items left out because a turn of its task holds as many as are right already."""
+
+    def note_items(self, counts: Mapping[str, int]) -> None:
+        """Add what became of the sentences of one rubric reply."""
+        self.judge_items += counts["judge"]
+        self.typed_items += counts["typed"]
+        self.no_room += counts["no_room"]
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts as plain JSON."""
@@ -45,6 +55,7 @@ class WriterReport:
             },
             "judge_items": self.judge_items,
             "typed_items": self.typed_items,
+            "no_room": self.no_room,
             "prompts": prompt_hash(),
         }
 
@@ -82,6 +93,8 @@ class _Asker:
         except MalformedReplyError as fault:
             self.report.malformed[role] += 1
             faults.append(str(fault))
+        except WriterGoneError:
+            raise
         except WardroundError as fault:
             self.report.failed[role] += 1
             self.report.reasons[f"{role}: {fault}"[:120]] += 1
@@ -142,17 +155,21 @@ def write_session(
             if (only is not None and stage.role not in only) or not stage.fits(place):
                 continue
 
-            def use(reply: Mapping[str, Any], place: Place = place, stage: Stage = stage) -> Made:
+            counts = Counter[str]()
+
+            def use(
+                reply: Mapping[str, Any], place: Place = place, stage: Stage = stage, counts: Counter[str] = counts
+            ) -> Made:
                 made, fault = stage.apply(place, reply)
                 if stage.role == "rubric" and not fault:
-                    made = _with_judge_items(made, place.number, for_judge(reply), report, judge_items)
+                    made = _with_items(made, place, for_judge(reply), counts, judge_items)
                 return (made, fault) if fault else _gated(made, chart, place.session)
 
             made = asker.ask(stage.role, stage.context(place), use)
             if stage.role == "checker" and made is None:
                 made = _with_answer_of(session, draft, number)  # what the checker refuses is not used
             if stage.role == "rubric" and made is not None:
-                report.typed_items += sum(item.id.startswith("w") for item in made.turns[number].rubric)
+                report.note_items(counts)
             session = made or session
         if only is None or "translator" in only:
             session = _translate(asker, session, chart, number)
@@ -170,15 +187,25 @@ def _gated(made: Session, chart: Chart, before: Session) -> Made:
     return (made, "") if not failures else (before, f"{failures[0].rule}: {failures[0].message}")
 
 
-def _with_judge_items(
-    session: Session, number: int, items: tuple[Item, ...], report: WriterReport, wanted: bool
+def _with_items(
+    made: Session, place: Place, for_a_judge: tuple[Item, ...], counts: Counter[str], wanted: bool
 ) -> Session:
-    report.judge_items += len(items)
-    if not wanted or not items:
-        return session
-    turns = list(session.turns)
-    turns[number] = turns[number].model_copy(update={"rubric": (*turns[number].rubric, *items)})
-    return session.model_copy(update={"turns": tuple(turns)})
+    """Return the session with as many of a reply's items as its task has room for, in their order; count all."""
+    had = place.turn.rubric
+    typed = made.turns[place.number].rubric[len(had) :]
+    turn, bounded = place.turn, is_made(place.session)
+    counts.clear()
+    counts["judge"] = len(for_a_judge)
+    for item in (*typed, *(for_a_judge if wanted else ())):
+        more = turn.model_copy(update={"rubric": (*turn.rubric, item)})
+        if bounded and any(count_faults(more)):
+            counts["no_room"] += 1
+            continue
+        turn = more
+        counts["typed"] += not isinstance(item.check, JudgeCheck)
+    turns = list(place.session.turns)
+    turns[place.number] = turn
+    return place.session.model_copy(update={"turns": tuple(turns)})
 
 
 def _with_answer_of(session: Session, draft: Session, number: int) -> Session:

@@ -37,11 +37,11 @@ def test_eight_sessions_complete_and_can_be_made_again(address: str, tmp_path: P
     drafts = list(load_sessions("ward"))[:8]
     with load_charts("ward") as store:
         charts = [store.chart(draft.chart.patient) for draft in drafts]
-        live = LiveWriter(plan, kept)
-        made = [
-            write_session(draft, chart, live, report, "local", only=ROLES, retries=0)
-            for draft, chart in zip(drafts, charts, strict=True)
-        ]
+        with LiveWriter(plan, kept) as live:
+            made = [
+                write_session(draft, chart, live, report, "local", only=ROLES, retries=0)
+                for draft, chart in zip(drafts, charts, strict=True)
+            ]
         assert len(made) == 8
         for session, chart in zip(made, charts, strict=True):
             assert check_session(session, chart) == []
@@ -55,4 +55,4 @@ def test_eight_sessions_complete_and_can_be_made_again(address: str, tmp_path: P
     told = report.as_json()
     print(told)
     asked = sum(sum(told[name].values()) for name in ("kept", "fallbacks"))
-    assert asked >= 8 * 4 * 2 and told["fallbacks"] == again.as_json()["fallbacks"]
+    assert asked >= 8 * 4 * 2 and told == again.as_json() and recorded.missing == 0

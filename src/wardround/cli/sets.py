@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from . import common
+from . import common, writing
 from .output import print_counts, print_crossing, print_json, print_list, print_table, progress
 
 
@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
     common.add_seed(generate)
     common.add_limit(generate, "sessions")
     common.add_json(generate)
+    writing.add_writer(generate)
     generate.set_defaults(run=run_generate)
 
     check = commands.add_parser("check", help="is a set sound, and can its reward be trusted?")
@@ -67,6 +68,8 @@ def run_generate(args: argparse.Namespace) -> int:
         return _explain(args)
     if args.out is None:
         raise UsageError("say with --out which file to write, or with --explain which patient to tell of")
+    if writing.writer_wanted(args):
+        return writing.run_writer(args)
     with load_charts(args.charts) as store, progress("patients", quiet=args.json) as tell:
         result = generate(
             store,
