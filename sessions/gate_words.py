@@ -22,7 +22,6 @@ _SCANNED: Final = {"measured": frozenset({"lab", "vital"}), "drug": frozenset({"
 _CLAIMS: Final = frozenset({"value", "status", "advice", "trend", "threshold", "reports", "clinical_score", "because"})
 """Checks of what an answer says; a query that passes one gives the answer away."""
 _ACTS: Final = frozenset({"stop", "hold", "continue", "reduce", "increase", "switch", "avoid"})
-_OLD_CUES: Final = {"dose": "order", "adherence": "taking", "advice": "adjust", "latest": "latest"}
 
 
 def wordings(query: Query) -> Iterator[tuple[Language, str, str]]:
@@ -99,8 +98,6 @@ def _named(words: str, antecedent: Antecedent, language: Language) -> bool:
         return bool(called) and called.casefold() in words.casefold() and _means(called, kind, name)
     if found and kind in {"ask", "event", "advice", "advised"}:
         return all(one in cue and cue[one].spoken(words, language) for one in name.split("+"))
-    if antecedent.entity in _OLD_CUES:
-        return cue[_OLD_CUES[antecedent.entity]].spoken(words, language)
     concept = knowledge.lexicon().resolve(antecedent.entity)
     if concept is None:
         return antecedent.entity.casefold() in words.casefold()
