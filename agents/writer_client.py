@@ -16,8 +16,6 @@ import orjson
 
 from wardround.patients import DataError, UsageError, WardroundError, check_output
 from wardround.rubrics import clean_text
-from wardround.sessions.writers import WriterGoneError
-from wardround.sessions.writers.roles import MOST
 
 from .judging import FORM_REFUSED, HOPELESS, JudgePlan, LiteLLMClient, Reply, wait_before
 
@@ -25,6 +23,8 @@ GONE: Final = 4
 """Requests without a reply, one after another, after which the model is taken to be gone."""
 _REFUSES_ALL: Final = (401, 404)
 """Statuses of a wrong key, model or address."""
+MOST: Final = 20_000
+"""Characters kept of a reply."""
 _START: Final = b'{"key":"'
 _FIELDS: Final = {"key": str, "role": str, "model": str, "status": int, "text": str, "last": bool}
 
@@ -34,6 +34,10 @@ T = TypeVar("T")
 
 class NoReplyError(WardroundError):
     """No reply could be had from the model, or none was recorded."""
+
+
+class WriterGoneError(UsageError):
+    """No reply can be had any more. The run ends: going on would leave every word to the rules."""
 
 
 class WriterClient(Protocol):

@@ -28,10 +28,6 @@ class MalformedReplyError(WardroundError):
     """A reply that is not as its role's schema says."""
 
 
-class WriterGoneError(WardroundError):
-    """No reply can be had any more: the run ends, for going on would only leave every word to the rules."""
-
-
 class Role(BaseModel):
     """One role."""
 
@@ -53,8 +49,8 @@ class Writer(Protocol):
             schema: JSON Schema that the reply should keep.
 
         Raises:
-            WriterGoneError: No reply can be had any more.
             WardroundError: No reply could be had to this.
+            UsageError: No reply can be had any more; the run ends.
         """
         ...
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.patients import Chart, WardroundError
+from wardround.patients import Chart, UsageError, WardroundError
 from wardround.rubrics import Item, JudgeCheck
 from wardround.sessions.gate_plan import count_faults, is_made
 from wardround.sessions.gates import check_session
 from wardround.sessions.session import Session
 
-from .roles import MalformedReplyError, Writer, WriterGoneError, messages_of, prompt_hash, read_reply, roles
+from .roles import MalformedReplyError, Writer, messages_of, prompt_hash, read_reply, roles
 from .stages import STAGES, Made, Place, Stage, for_judge, translated
 
 RETRIES = 3
@@ -93,8 +93,8 @@ class _Asker:
         except MalformedReplyError as fault:
             self.report.malformed[role] += 1
             faults.append(str(fault))
-        except WriterGoneError:
-            raise
+        except UsageError:
+            raise  # nothing more can be had: what is wrong is for the user to mend
         except WardroundError as fault:
             self.report.failed[role] += 1
             self.report.reasons[f"{role}: {fault}"[:120]] += 1
@@ -146,6 +146,9 @@ def write_session(
     Returns:
         A session that passes every gate; what no reply improved is as the rule wrote it. Its `labels` say who wrote and
         at how many stages the rule's words stayed.
+
+    Raises:
+        UsageError: The writer can no longer be asked.
     """
     asker, before = _Asker(writer, report, retries), report.fallbacks.total()
     session = draft
