@@ -163,8 +163,8 @@ class LiveWriter:
             return
         try:
             self._run(self._client.close())
-            self._run(self._loop.shutdown_asyncgens())
         finally:
+            self._run(_end_tasks())
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
@@ -238,6 +238,15 @@ class LiveWriter:
         except BaseException:
             future.cancel()  # stopped by its user: nobody waits for the reply any more
             raise
+
+
+async def _end_tasks() -> None:
+    """End what a client's library left running in this loop, as the end of `asyncio.run` does."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 def _text_of(reply: Reply) -> str:

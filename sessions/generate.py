@@ -6,7 +6,7 @@ was made so far only steers the mix.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from wardround.patients import ChartStore, UsageError
@@ -33,6 +33,7 @@ def generate(
     use: Use = "train",
     per_patient: int = PER_PATIENT,
     mix: Mix = "even",
+    patients: Collection[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> GenerationResult:
     """Make sessions from a store's charts.
@@ -47,18 +48,23 @@ def generate(
         use: What the sessions may be used for.
         per_patient: Most sessions of one patient.
         mix: Shares of the implicit types: each a third, or as in the paper's own set.
+        patients: Ids of those to make sessions of; None for all.
         progress: Called with how many steps are done, of how many.
 
     Returns:
         Sessions that passed every gate, in the order they were made, and what was refused and why.
 
     Raises:
-        UsageError: Unknown scenario, or a limit or number of sessions a patient below 1.
+        UsageError: Unknown scenario, or a limit or number of sessions a patient below 1, or a patient that
+            the charts do not hold.
     """
     for name, value in (("limit", limit), ("per_patient", per_patient)):
         if value is not None and value < 1:
             raise UsageError(f"`{name}` must be 1 or more, got {value}")
     run = Run(scenarios_of(scenario), seed, split, use, Quota(mix), anchor)
-    patients = sorted(store.patients())
-    fill(run, store, patients, per_patient=per_patient, limit=limit, progress=progress)
-    return GenerationResult(tuple(run.sessions), statistics(run, len(patients)))
+    known = store.patients()
+    chosen = sorted(known if patients is None else set(patients))
+    for patient in sorted(set(chosen) - set(known)):
+        raise UsageError(f"the charts hold no patient `{patient}`")
+    fill(run, store, chosen, per_patient=per_patient, limit=limit, progress=progress)
+    return GenerationResult(tuple(run.sessions), statistics(run, len(chosen)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint import Endpoint, says, send, status
 
 from wardround.agents import Asked, EvaluationPlan, How, JudgePlan, Reply, evaluate, judge_all, judging, rescore
 from wardround.agents.judge_run import read_judgements
@@ -29,74 +28,6 @@ def request(answer: str = "K is 5.9.") -> JudgeRequest:
     return JudgeRequest(
         language="en", criterion="c", query="q", answer=answer, actions="", retrieved="", gold=""
     )  # fmt: skip
-
-
-# -- a scripted server -------------------------------------------------------------------------------------------------
-
-
-class Endpoint:
-    """Answers chat completions by a script: one step a request, the last step for all that follow."""
-
-    def __init__(self) -> None:
-        self.script: list[Callable[[BaseHTTPRequestHandler], None]] = []
-        self.bodies: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        self.release = threading.Event()
-        self._lock = threading.Lock()
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                with endpoint._lock:
-                    step = endpoint.script[min(len(endpoint.bodies), len(endpoint.script) - 1)]
-                    endpoint.bodies.append(body)
-                    endpoint.headers.append({k.lower(): v for k, v in self.headers.items()})
-                step(self)
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-        self.base = f"http://127.0.0.1:{self.server.server_port}/v1"
-
-    def close(self) -> None:
-        self.release.set()
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def send(handler: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
-    data = body.encode()
-    handler.send_response(status)
-    for name, value in {"content-type": "application/json", "content-length": str(len(data)), **headers}.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.end_headers()
-    handler.wfile.write(data)
-
-
-def status(code: int, body: str = "{}", **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    return lambda handler: send(handler, code, body, **headers)
-
-
-def says(*texts: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    choices = [
-        {"index": n, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        for n, text in enumerate(texts)
-    ]
-    reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
-    return lambda handler: send(handler, 200, json.dumps(reply))
-
-
-@pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
-    if importlib.util.find_spec("litellm") is None:  # not imported here: the library itself says how, offline
-        pytest.skip("the extra llm is not installed")
-    made = Endpoint()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -155,19 +155,15 @@ def _drafts(args: argparse.Namespace, store: ChartStore) -> tuple[tuple[Session,
     """Return what the rules make: enough for the sessions wanted, several for one where a patient's record allows."""
     from wardround.sessions import generate
 
-    drafts = args.drafts or _DRAFTS
+    each = args.per_patient or 1
+    wanted = {"scenario": args.scenario, "seed": args.seed, "anchor": args.anchor, "split": args.split, "mix": args.mix}
+    patients = None
+    if args.limit is not None:  # drafts are made in turn of all patients, and only those of a few are wanted
+        first = generate(store, limit=args.limit, per_patient=each, **wanted).sessions
+        patients = {session.chart.patient for session in first}
     with progress("drafts", quiet=args.json) as tell:
-        result = generate(
-            store,
-            scenario=args.scenario,
-            seed=args.seed,
-            limit=None if args.limit is None else args.limit * drafts,
-            anchor=args.anchor,
-            split=args.split,
-            per_patient=(args.per_patient or 1) * drafts,
-            mix=args.mix,
-            progress=tell,
-        )
+        drafts = each * (args.drafts or _DRAFTS)
+        result = generate(store, per_patient=drafts, patients=patients, progress=tell, **wanted)
     return result.sessions, result.statistics
 
 
