@@ -236,6 +236,8 @@ def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     """As in "Avoid NSAIDs, as they …": the clause before is the claim."""
     tokens = reading.document.tokens
     begin = next((i + 1 for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in ";；"), sentence.start)
+    if ann.start > begin and tokens[ann.start].raw == "是":
+        return True  # "之所以让她禁食，是因为 …", whatever words the claim has
     return ann.start > begin and any(a.layer in ("act", "concept") for a in sentence.within(begin, ann.start))
 
 

@@ -14,7 +14,7 @@ from wardround.rubrics.rubric import Span, Verdict
 
 from .context import CheckContext
 
-SAME = {"天": "日"}
+SAME = {"天": "日", "晚": "夜"}
 ARTICLE = re.compile(r"^(?:an?|the) ", re.IGNORECASE)
 FORMS = longest_first("matching.forms")
 ALIKE = tuple(frozenset(entry.split()) for entry in sorted(words("matching.alike")))

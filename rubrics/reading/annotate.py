@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
@@ -16,10 +16,15 @@ from .concepts import concepts
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
 from .layout import lay_out
-from .quantities import Quantity, read_quantities
+from .quantities import read_quantities
+from .rates import minutely, timed
 from .text import normalise
 from .tokens import tokenise
 from .trie import Trie, expand
+
+UNGIVEN = words("annotate.ungiven")
+"""Words by which a CT is done without the contrast that is named beside it."""
+CONTRAST_REACH = 6
 
 
 class StateEntry(BaseModel):
@@ -162,7 +167,7 @@ def annotate(source: str) -> Document:
     blocked = [False] * len(tokens)
     anns = _names(document, blocked)
     names = _by_token(anns)
-    quantities = [_timed(quantity, names) for quantity in read_quantities(tokens, blocked)]
+    quantities = [timed(minutely(quantity, tokens), names) for quantity in read_quantities(tokens, blocked)]
     covered = [False] * len(tokens)
     for quantity in quantities:
         for index in range(quantity.start, quantity.end):
@@ -172,6 +177,7 @@ def annotate(source: str) -> Document:
         kind = "time" if quantity.time else "quantity"
         anns.append(Ann(quantity.start, quantity.end, kind, kind, quantity))
     _as_levels(anns)
+    _contrasted(document, anns)
     _as_counts(anns)
     anns.extend(_clearances(document, anns, blocked))
     anns.extend(_cues(document, _by_token(anns), covered, blocked))
@@ -311,21 +317,6 @@ def _no_doubt(document: Document, cue: Ann, covered: list[bool]) -> bool:
     return document.text(cue.start, cue.end).lower() in ("versus", "vs", "vs.") and any(covered[cue.end : cue.end + 1])
 
 
-def _timed(quantity: Quantity, names: dict[int, Ann]) -> Quantity:
-    """Read seconds as a measurement after one that is timed (QTc, aPTT), and "心率一百二十六次" as a rate."""
-    beats = quantity.time and quantity.unit is None and quantity.worded
-    if not beats and not (quantity.time and quantity.unit in ("s", "ms")):
-        return quantity
-    labs = knowledge.labs()
-    units = ("/min",) if beats else ("s", "ms")
-    for at in range(max(0, quantity.start - 11), quantity.start):
-        ann = names.get(at)
-        if ann is not None and any(one in labs and labs[one].unit in units for one in ann.value.ids):
-            changed = replace(quantity, time=False)
-            return replace(changed, unit="/min", dimension="rate") if beats else changed
-    return quantity
-
-
 def _as_levels(anns: list[Ann]) -> None:
     """Read a drug or vitamin that its own concentration follows as the blood level ("B12 of 128 pg/mL")."""
     sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
@@ -339,6 +330,24 @@ def _as_levels(anns: list[Ann]) -> None:
             continue
         if knowledge.convert(Decimal(1), size.unit, labs[level].unit, level) is not None:
             ann.value = named((level,))
+
+
+def _contrasted(document: Document, anns: list[Ann]) -> None:
+    """Read a CT for which the same clause gives contrast as one with contrast ("打造影剂扫CT", "CT, IV contrast")."""
+    lexicon, tokens = knowledge.lexicon(), document.tokens
+    given = [ann for ann in anns if ann.layer == "concept" and lexicon.is_a(ann.value.ids[0], "contrast_agent")]
+    for ann in anns if given else ():
+        if ann.layer != "concept" or not lexicon.is_a(ann.value.ids[0], "ct") or "ct_contrast" in ann.value.ids:
+            continue
+        for agent in given:
+            first, last = sorted((ann, agent), key=lambda one: one.start)
+            around = range(max(0, first.start - 1), last.start)
+            near = (
+                last.start - first.end <= CONTRAST_REACH and document.clause[first.start] == document.clause[last.start]
+            )
+            if near and not any(tokens[i].key in UNGIVEN for i in around if not first.start <= i < first.end):
+                ann.value = named((*ann.value.ids, "ct_contrast"))
+                break
 
 
 def _as_counts(anns: list[Ann]) -> None:

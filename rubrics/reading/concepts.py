@@ -22,6 +22,8 @@ class ConceptFile(BaseModel):
     """Drug → its blood level, where that has a name of its own."""
     unit_owners: dict[str, str]
     """Unit → what it measures where nothing is named."""
+    unit_nouns: dict[str, str]
+    """Counted noun of a rate ("28 breaths a minute") → what it measures, whatever else the sentence names."""
     settings: tuple[str, ...]
     """What has a number but is no measurement of the patient."""
 

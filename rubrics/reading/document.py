@@ -153,7 +153,8 @@ def sentence_end(tokens: list[Token], index: int) -> bool:
     if previous is not None and previous.kind == "n" and (index < 2 or tokens[index - 2].kind == "l"):
         return False  # "1. First item"
     if previous is not None and previous.kind == "w" and len(previous.raw) == 1 and previous.raw.islower():
-        return False  # "i.e. ≤8"
+        unit = index > 1 and tokens[index - 2].kind == "n" and following.raw[:1].isupper()
+        return unit  # "130s. New AF", not "i.e. ≤8"
     return not (previous is not None and previous.key in ("dr", "mr", "mrs", "ms", "st", "vs", "e.g", "i.e"))
 
 

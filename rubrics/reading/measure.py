@@ -20,6 +20,9 @@ from .sharing import CONNECTORS, Sharing
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
+BODILY = words("measure.bodily")
+"""What a weight of the patient's body is of ("lost 5 kg of fluid")."""
+GOODS = words("measure.goods")
 FOLLOWING = words("measure.following")
 LEFT_OVER = words("measure.left_over")
 ARROWS = words("measure.arrows")
@@ -108,7 +111,10 @@ class Binder(Sharing):
             if index and quantity.unit == "%" and self.owners and self._share_of(ann):
                 continue  # "210 L/min, about 45% of his best"
             owner = (
-                paired.get(ann.start) or self._owner(ann, quantity, index) or self._carry(carried, ann, quantity, index)
+                paired.get(ann.start)
+                or self._counted(ann, quantity)
+                or self._owner(ann, quantity, index)
+                or self._carry(carried, ann, quantity, index)
             )
             owner = owner or self._moved(ann, quantity, index)
             owner = owner or (carried if line and not self.owners else self._pointed(carried, ann, quantity))
@@ -137,6 +143,21 @@ class Binder(Sharing):
         return out
 
     # -- whose number -------------------------------------------------------------------------------------------
+
+    def _counted(self, ann: Ann, quantity: Quantity) -> Ann | None:
+        """As in "taking 32 breaths a minute": what is counted says what the rate is of."""
+        if quantity.unit != "/min":
+            return None
+        nouns = concepts().unit_nouns
+        found = next((nouns[t.key] for t in self.document.tokens[ann.start : ann.end] if t.key in nouns), None)
+        return None if found is None else Ann(ann.start, ann.start, "concept", "concept", named((found,)))
+
+    def _of_goods(self, ann: Ann) -> bool:
+        """As in "lost 5 kg of luggage", "提10公斤行李": the weight of things, not of the patient."""
+        tokens, at = self.document.tokens, ann.end
+        if at + 1 < self.sentence.end and tokens[at].key == "of":
+            return tokens[at + 1].key not in BODILY
+        return any(self.document.text(at, end) in GOODS for end in range(at + 1, min(at + 3, self.sentence.end) + 1))
 
     def _of_body(self, ann: Ann, quantity: Quantity) -> bool:
         """As in "left atrium 4.8 cm", "a 2.3 cm nodule", "residual 420 mL": the size of a part or of a lesion."""
@@ -271,7 +292,7 @@ class Binder(Sharing):
             if quantity.shape == "pair":
                 ids = ("blood_pressure",)
             elif quantity.unit in concepts().unit_owners:
-                if any(
+                if self._of_goods(ann) or any(
                     a.kind in ("start", "increase", "reduce")
                     for a in self.sentence.within(self.sentence.start, ann.start, "act")
                 ):

@@ -10,6 +10,7 @@ from .claims import MentionClaim
 from .document import Document, Sentence
 from .scope import Scopes
 
+QUOTES = frozenset("'\"‘’“”")
 DENIED = frozenset((verb, "not") for verb in ("is", "are", "was", "were"))
 
 
@@ -33,6 +34,8 @@ def read_mentions(document: Document, number: int, sentence: Sentence, scopes: S
         polarity = ""
         if flags.claimed:
             polarity = ("absent" if said == "present" else "present") if flags.negated else said
+        if polarity == "present" and any(token.raw in QUOTES for token in document.tokens[ann.start : ann.end]):
+            polarity = ""  # "the penicillin 'allergy' on the banner": a word that the answer does not make its own
         span = document.span(ann.start, ann.end)
         claims.append(MentionClaim(ids[0], ids, kind, polarity, flags, span, ann.start, ann.end, number))
     return claims

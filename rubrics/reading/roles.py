@@ -11,6 +11,8 @@ from .scope import Scopes
 FILLER = words("measure.filler")
 AFTER = words("measure.after")
 AFTER_GAP = words("measure.after_gap")
+UNREACHED = words("roles.unreached")
+"""Words of AFTER that may also govern what follows them."""
 KEEPERS = words("measure.keepers")
 KEEPER_STARTS = tuple(sorted(words("measure.keeper_starts")))
 DELTA_VERBS = words("measure.delta_verbs")
@@ -61,9 +63,17 @@ class Roles:
                 and all(tokens[i].raw in AFTER_GAP for i in range(ann.end, cue.start))  # "5万这条线以上"
                 and tokens[cue.start].kind == "c"
                 and self.document.text(cue.start, cue.end) in AFTER
+                and not (self.document.text(cue.start, cue.end) in UNREACHED and self._goes_on(cue))
             ):
                 return cue.kind
         return ""
+
+    def _goes_on(self, cue: Ann) -> bool:
+        """As in "95g/L未达到110的目标": what was not reached follows, the number before is the patient's."""
+        tokens, at = self.document.tokens, cue.end
+        while at < self.sentence.end and tokens[at].raw in "了的呢":
+            at += 1
+        return at < self.sentence.end and tokens[at].kind != "p"
 
     def _named_bound(self, cue: Ann, ann: Ann, gap: list[str]) -> bool:
         """As in "低于ICD植入的35%标准", "超出检查床120kg的限重": words say what a bound is for, none date it."""

@@ -200,6 +200,8 @@ class Scopes:
 
     def _ask_reaches(self, mod: Ann, start: int) -> bool:
         tokens = self.document.tokens
+        if any(source.kind == "patient" and mod.end <= source.start < start for source in self.sources):
+            return False  # "asked about bleeding, he says …": the answer to it
         if any(other.kind == "neg" and mod.end <= other.start and other.end <= start for other in self.mods):
             return False  # "心电监测未捕捉到房颤": what was found, not what to look for
         for position in range(mod.end, start):

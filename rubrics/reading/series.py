@@ -15,6 +15,7 @@ WHEN = words("series.when")
 LATER = words("series.later")
 TOLD = words("series.told")
 CHOICE = words("choice")
+SINGLY = words("series.singly")
 AGAINST = frozenset(("from", "versus", "vs", "against"))
 """The number after such a word is the older one."""
 MAX_GAP = 14
@@ -38,6 +39,8 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
         if len(run) < 2 or any(out[i].series >= 0 or (out[i].old and not dated_back) for i in run):
             continue
         marks = [_mark(document, sentence, out[i], out, run) for i in run]
+        if _singly(document, [out[i] for i in run]) and not all(marks):
+            continue
         told = any(document.tokens[i].key in TOLD for i in range(sentence.start, out[run[-1]].token))
         told = told or any(
             True for _ in sentence.within(sentence.start, out[run[0]].token, "time")
@@ -50,6 +53,11 @@ def ordered(document: Document, sentence: Sentence, claims: list[Measured]) -> l
         for position in run:
             out[position] = replace(out[position], old=position != newest, series=out[run[0]].token)
     return out
+
+
+def _singly(document: Document, run: list[Measured]) -> bool:
+    """As in "一次2.8，一次1.1": readings set side by side, in no order."""
+    return all(document.text(max(0, claim.token - 2), claim.token) in SINGLY for claim in run)
 
 
 def _moving(document: Document, sentence: Sentence, run: list[Measured]) -> bool:

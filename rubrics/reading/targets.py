@@ -81,7 +81,11 @@ class Targets:
         limit = self._next_act(ann)
         plain = site.text in NO_DRUG
         candidates = [
-            t for t in self.targets if ann.start < t.start < max(limit, ann.end) and self._fit(t, ann.kind, plain=plain)
+            t
+            for t in self.targets
+            if ann.start < t.start < max(limit, ann.end)
+            and self._fit(t, ann.kind, plain=plain)
+            and not (t.end <= ann.end and t.value.kinds <= {"finding"})  # "time she came off it"
         ]
         if not candidates:
             return []

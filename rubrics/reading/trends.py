@@ -14,6 +14,8 @@ from .document import Document
 from .status import MOVES
 
 SPANNING = words("status.spanning")
+TO_VALUE = 4
+"""Tokens from a word of movement to the number it leads to."""
 FLAT = 3
 """Percent by which a series may move and still count as stable."""
 SLIGHT = 6
@@ -33,6 +35,8 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
         chinese = document.tokens[status.token].kind == "c"
         if ends is None and chinese and (status.token, status.sentence) in levels:
             continue  # "乳酸明显升高": a level, no movement
+        if ends is not None and _reached_first(status, *ends):
+            continue
         start, end = ends if ends else (None, None)
         trends.append(
             TrendClaim(
@@ -50,6 +54,13 @@ def trends_of(document: Document, measured: list[Measured], statuses: list[Statu
     trends.extend(t for t in _within(document, measured) if (t.sentence, t.concept, t.direction) not in said)
     trends.extend(_across(document, measured, {t.concept for t in trends}))
     return trends
+
+
+def _reached_first(status: StatusClaim, start: Measured, end: Measured) -> bool:
+    """As in "冲到320后回落，今天150": how the older value came about, not what happened since."""
+    moved = direction(start, end)
+    against = status.status != moved and moved in ("rising", "falling")
+    return against and status.token < start.token <= status.token + TO_VALUE and start.token < end.token
 
 
 def _within(document: Document, measured: list[Measured]) -> Iterator[TrendClaim]:
