@@ -137,7 +137,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def drafts() -> list[Session]:
-    return list(load_sessions("ward"))[:3]
+    return list(load_sessions("ward"))[:2]
 
 
 @pytest.fixture(scope="module")
@@ -309,11 +309,11 @@ def test_the_command_line_writes_a_set_and_makes_it_again(endpoint: Endpoint, tm
     assert len(endpoint.bodies) == asked
 
     # other drafts, other requests: their replies are not there, which is told and is a finding
-    assert main([*generate(again, f"recorded:{out}.writer.jsonl", *roles), "--seed", "1"]) == 1
-    assert json.loads(capsys.readouterr().out)["writer"]["missing"] > 0
-    assert main([one for one in generate(again, f"recorded:{out}.writer.jsonl", *roles) if one != "--json"]) == 0
+    other = [one for one in generate(again, f"recorded:{out}.writer.jsonl", *roles, "--seed", "1") if one != "--json"]
+    assert main(other) == 1
     text = capsys.readouterr().out
-    assert "2 sessions of 2 patients" in text and "Replies of openai/m" in text and live["set_hash"] in text
+    assert "2 sessions of 2 patients" in text and "Replies of openai/m" in text
+    assert "requests have no recorded reply" in text and "set hash" in text
 
 
 @pytest.fixture(scope="module")
