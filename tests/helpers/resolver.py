@@ -93,12 +93,16 @@ def resolve(earlier: Sequence[str], query: str, language: str) -> Recovered:
 
 
 def _followed(earlier: Sequence[str], query: str, language: str) -> str | None:
-    """Return the query that a fragment goes on from: for a test the last that asked for results, else the last."""
+    """Return the query that a fragment goes on from: a test, results asked for; a write, advice; else the last."""
     named, questions = set(things_in(query, language)), _words()["questions"]
     own = {one for one in ("advice", "told", "trend", "taking") if _has(query, questions[one][language], language)}
     if named and named <= {"measured", "report"} and not own:
         for text in reversed(earlier):
             if any(_has(text, questions[one][language], language) for one in ("latest", "result")):
+                return text
+    if _has(query, _words()["writes"][language], language) and "?" not in query and "？" not in query:
+        for text in reversed(earlier):
+            if _has(text, questions["advice"][language], language):
                 return text
     return earlier[-1] if earlier else None
 
