@@ -7,13 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from wardround.patients import ChartStore, Stream
+from wardround.sessions.moves.move import Case
 
 from .evidence import tiers_of
 from .making import Cell, Run, Visit, make_session
-from .scenarios import ARCS, Scenario
+from .plan import may_conflict
+from .scenarios import ARCS, Scenario, Tier
 
 TRIES: Final = 6
 """Cells of one scenario tried for one session of a patient."""
+RICH: Final = 3
+"""Of these, rich ones that are tried before the others."""
 
 
 def fill(
@@ -82,9 +86,17 @@ def _wanted(
     # where every cell has its number the emptiest scenario is the one that lacks most; else the least served
     scenarios.sort(key=lambda one: done[one.id] - missing[one.id])
     for scenario in scenarios:
-        tiers = next(filter(None, (tiers_of(scenario, case) for case in visit.cases(scenario))), ())
+        tiers = next(filter(None, (_tiers(scenario, case) for case in visit.cases(scenario))), ())
         cells: list[Cell] = [(scenario.id, tier, arc) for tier in tiers for arc in ARCS]
         wanted = stream.shuffled([cell for cell in cells if each is None or run.cells[cell] < each])
         wanted.sort(key=lambda cell: (run.cells[cell], hard[cell]))
-        for cell in wanted[:TRIES]:
+        # what only few records hold is asked of those that do
+        rich = [cell for cell in wanted if cell[1] == "rich"][:RICH]
+        for cell in (*rich, *(cell for cell in wanted if cell not in rich))[:TRIES]:
             yield cell, scenario
+
+
+def _tiers(scenario: Scenario, case: Case) -> tuple[Tier, ...]:
+    """Return the tiers that a case may be of; without anything that pulls two ways none is rich."""
+    found = tiers_of(scenario, case)
+    return found if "rich" not in found or may_conflict(case, scenario) else found[:-1]

@@ -181,5 +181,5 @@ def statistics(run: Run, patients: int) -> dict[str, Any]:
         "gates": gates,
         "left_out": dict(sorted(run.left_out.items())),
         "cells": dict(sorted(cells.items())),
-        "mix": dict(sorted(run.quota.used.items())),
+        "mix": dict(sorted(one for one in run.quota.used.items() if "/" not in one[0] and one[1])),
     }

@@ -69,6 +69,19 @@ def decisions_of(case: Case, scenario: Scenario) -> tuple[Decision, ...]:
     return case.memo("planning.decisions", make)
 
 
+def may_conflict(case: Case, scenario: Scenario) -> bool:
+    """Tell whether anything in a case pulls two ways, without which no session of it is rich; worked out once."""
+
+    def make(case: Case) -> bool:
+        facts = case.interview.facts
+        if any(fact.kind == "adherence" and fact.state not in {None, "taking"} for fact in facts):
+            return True
+        reasons = (move for decision in decisions_of(case, scenario) for move in reasons_of(case, decision))
+        return any(move.conflict or any(True for _ in conflicts(move)) for move in reasons)
+
+    return case.memo("planning.conflict", make)
+
+
 def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> Iterator[Plan]:
     """Yield the plans of a cell that a case allows, those that the set needs most first; at most one a thread.
 

@@ -49,10 +49,12 @@ class Quota:
             used[f"topic:{scenario}:{move.topic}"] += 1
             used.update({f"lab:{lab}" for lab in move.labs})
             used.update(f"tool:{call.tool}" for call in move.calls)
-            used[f"adaptive:{move.branch is not None}"] += move.task == "DG"
-            used[f"turned:{turns(move)}"] += move.source in {"patient", "mixed"}
+            if move.task == "DG":
+                used[f"adaptive:{_yes(move.branch is not None)}"] += 1
+            if move.source in {"patient", "mixed"}:
+                used[f"turned:{_yes(turns(move))}"] += 1
             if move.task == "CR" and move.decision is not None:
-                used[f"unchanged:{move.decision.unchanged}"] += 1
+                used[f"unchanged:{_yes(move.decision.unchanged)}"] += 1
                 used[f"subject:{scenario}:{move.decision.subject}"] += 1
             if move.task == "WU":
                 used[f"write:{write_tool(move)}"] += 1
@@ -67,7 +69,7 @@ class Quota:
         lab = max((self.lab_percent(one) for one in move.labs), default=0)
         cost = share + topic + 3 * lab
         if move.task == "DG":
-            adaptive = self._percent("adaptive:True", "adaptive:False")
+            adaptive = self._percent("adaptive:yes", "adaptive:no")
             cost += 25 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
             cost += 40 if not turns(move) and self.wants_turned() else 0
@@ -80,7 +82,7 @@ class Quota:
     def decision_cost(self, scenario: str, subject: str, unchanged: bool) -> int:
         """Return what speaks against asking for a decision."""
         seen = min(60, 8 * self.used[f"subject:{scenario}:{subject}"])
-        share = self._percent("unchanged:True", "unchanged:False")
+        share = self._percent("unchanged:yes", "unchanged:no")
         low, high = UNCHANGED_PERCENT
         wrong = (unchanged and share > (low + high) // 2) or (not unchanged and share < (low + high) // 2)
         return seen + (30 if wrong else 0)
@@ -93,16 +95,14 @@ class Quota:
             if (self.used[f"lab:{lab}"] + count) * 100 > LAB_PERCENT * (turns + _ROOM):
                 return f"{lab} would be asked for in more than {LAB_PERCENT} % of turns"
         acts = [move.decision.unchanged for move in moves if move.task == "CR" and move.decision is not None]
-        same = self.used["unchanged:True"] + sum(acts)
-        if any(acts) and same * 100 > UNCHANGED_PERCENT[1] * (
-            same + self.used["unchanged:False"] + acts.count(False) + 2
-        ):
+        same = self.used["unchanged:yes"] + sum(acts)
+        if any(acts) and same * 100 > UNCHANGED_PERCENT[1] * (same + self.used["unchanged:no"] + acts.count(False) + 2):
             return "no change would be right in more than half of the CR turns"
         return ""
 
     def wants_turned(self) -> bool:
         """Tell whether more interview turns should turn the right answer."""
-        return self._percent("turned:True", "turned:False") < TURNED_PERCENT
+        return self._percent("turned:yes", "turned:no") < TURNED_PERCENT
 
     def lab_percent(self, lab: str) -> int:
         """Return the share of turns that asked for a lab."""
@@ -110,6 +110,10 @@ class Quota:
 
     def _percent(self, yes: str, no: str) -> int:
         return self.used[yes] * 100 // max(1, self.used[yes] + self.used[no])
+
+
+def _yes(said: bool) -> str:
+    return "yes" if said else "no"
 
 
 def write_tool(move: Move) -> str:

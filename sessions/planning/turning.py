@@ -3,13 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from wardround.rubrics import AllOf, Check, Item, Text
+from wardround.rubrics import AllOf, Item, Text
 from wardround.sessions.moves.move import Move
 
-_UNTAKEN: Final = frozenset({"stopped", "never_started"})
+_MOST: Final = 6
+"""Items of a turn that reasons or asks the patient; evidence aside."""
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Two items of one kind of turn that pull different ways where a condition holds."""
+
+    label: str
+    one: str
+    """Beginning of the first item's id."""
+    other: str
+    en: str
+    zh: str
+
+
+_SIDES: Final = {
+    "dose_adherence": _Sides(
+        "ordered-not-taken",
+        "dose-",
+        "says",
+        "Names both sides: the drug is ordered, and the patient says that they do not take it so.",
+        "指出两方面：药物有现行医嘱，而患者说没有照此服用。",
+    ),
+    "order_given": _Sides(
+        "ordered-not-given",
+        "dose-",
+        "given-",
+        "Names both sides: the drug is ordered, and the last dose was not given.",
+        "指出两方面：药物有现行医嘱，而最近一次没有给药。",
+    ),
+    "decide_symptom_lab": _Sides(
+        "symptom-against-value",
+        "says-",
+        "finding-",
+        "Weighs both sides: a complaint that the drug could explain, and a value that does not bear it out.",
+        "权衡两方面：药物可以解释的不适，以及并不支持这一点的结果。",
+    ),
+    "decide_home": _Sides(
+        "planned-not-enough",
+        "services",
+        "says-",
+        "Names both sides: what is planned, and what the patient says they cannot manage.",
+        "指出两方面：已有的计划，以及患者说自己做不到的事。",
+    ),
+}
 
 
 def turns(move: Move) -> bool:
@@ -22,29 +67,44 @@ def turns(move: Move) -> bool:
 
 
 def conflicts(move: Move) -> Iterator[Move]:
-    """Yield the move once more with an item that asks to put the order and what the patient says side by side.
+    """Yield the move once more with an item that asks to put two sides next to each other, where they conflict.
 
-    Only where a turn reads the active order of a drug of which the patient says that they do not take it.
+    Both sides are already among its items, so the gold answer names them and the question stays as it is.
     """
-    fact = move.fact
-    if move.kind != "dose_adherence" or move.conflict or fact is None or fact.state not in _UNTAKEN:
+    sides = _SIDES.get(move.kind)
+    if sides is None or move.conflict or not _conflicting(move):
         return
-    items = {item.id: item for item in move.rubric}
-    dose = next((item for name, item in items.items() if name.startswith("dose-")), None)
-    said = items.get("says")
-    drug = move.slots.get("drug")
-    if dose is None or said is None or drug is None:
+    one = next((item for item in move.rubric if item.id.startswith(sides.one)), None)
+    other = next((item for item in move.rubric if item.id.startswith(sides.other)), None)
+    if one is None or other is None:
         return
-    en, zh = drug.names.en, drug.names.zh or drug.names.en
-    checks: tuple[Check, ...] = (dose.check, said.check)
     item = Item(
         id="conflict",
-        text=Text(
-            en=f"Names both sides: {en} is ordered, and the patient says that they do not take it.",
-            zh=f"指出两方面：{zh}有现行医嘱，而患者说没有在用。",
-        ),
-        check=AllOf(checks=checks),
-        requires=(*dose.requires, "heard"),
+        text=Text(en=sides.en, zh=sides.zh),
+        check=AllOf(checks=(one.check, other.check)),
+        requires=tuple(dict.fromkeys((*one.requires, *other.requires))),
     )
-    rubric = (*(one for one in move.rubric if one.id != "grounded"), item)
-    yield replace(move, rubric=rubric, conflict="ordered-not-taken")
+    rubric = move.rubric
+    if sum(not part.id.startswith(("read-", "heard")) for part in rubric) >= _MOST - (move.source == "ehr"):
+        rubric = tuple(part for part in rubric if part.id != "grounded")
+    if sum(not part.id.startswith(("read-", "heard")) for part in rubric) < _MOST:
+        yield replace(move, rubric=(*rubric, item), conflict=sides.label)
+
+
+def _conflicting(move: Move) -> bool:
+    if move.kind == "dose_adherence":
+        return turns(move)
+    if move.kind == "order_given":
+        return any(_not_given(item) for item in move.rubric)
+    if move.kind == "decide_symptom_lab":
+        return move.decision is not None and move.decision.unchanged and _reported(move)
+    return move.decision is not None and not move.decision.unchanged
+
+
+def _not_given(item: Item) -> bool:
+    """Tell whether an item is about a last dose that was held or refused."""
+    return item.id.startswith("given-") and str(item.text.en).endswith(("held.", "refused by the patient."))
+
+
+def _reported(move: Move) -> bool:
+    return move.fact is not None and move.fact.polarity == "present"

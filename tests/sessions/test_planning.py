@@ -297,14 +297,14 @@ def test_a_lab_that_was_asked_too_often_is_refused(planned) -> None:
 
 def test_the_act_that_is_rarer_comes_first(planned) -> None:
     arc = ("IL", "IL", "DG", "CR")
-    changed = planned(arc, "moderate", *THREE, quota=_used(unchanged__True=45, unchanged__False=55))
-    same = planned(arc, "moderate", *THREE, quota=_used(unchanged__True=30, unchanged__False=70))
+    changed = planned(arc, "moderate", *THREE, quota=_used(unchanged__yes=45, unchanged__no=55))
+    same = planned(arc, "moderate", *THREE, quota=_used(unchanged__yes=30, unchanged__no=70))
     assert changed[0].thread.act == "hold"
     assert same[0].thread.act == "continue"
 
 
 def test_no_change_is_never_right_in_more_than_half(planned) -> None:
-    full = _used(unchanged__True=52, unchanged__False=50)
+    full = _used(unchanged__yes=52, unchanged__no=50)
     found = planned(("IL", "IL", "DG", "CR"), "moderate", THREE[1], quota=full)
     assert found == []
 

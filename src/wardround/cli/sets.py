@@ -171,7 +171,20 @@ _CROSSINGS = {
     "by_implicitness_turn": ("Turns by implicitness", "implicitness"),
     "tool_by_scenario": ("Gold calls by tool and scenario", "tool"),
 }
-_COUNTS = {"by_source": "Turns by source", "by_act": "Turns by act", "by_topic": "Turns by topic"}
+_COUNTS = {
+    "by_arc": "Sessions by arc",
+    "by_source": "Turns by source",
+    "by_act": "Turns by act",
+    "by_write": "Orders by tool",
+    "topics": "Topics by scenario",
+    "pairs": "Drugs with labs by scenario",
+    "by_topic": "Turns by topic",
+}
+_SHARES = {
+    "unchanged": "turns that ask for advice and want no change",
+    "adaptive": "turns that gather and are adaptive",
+    "turned": "turns with the patient whose words turn the answer",
+}
 
 
 def _tell_statistics(data: dict[str, Any]) -> None:
@@ -181,6 +194,10 @@ def _tell_statistics(data: dict[str, Any]) -> None:
             print_crossing(*_CROSSINGS[name], value)
         elif name in _COUNTS:
             print_counts(_COUNTS[name], value)
+        elif name in _SHARES:
+            print(f"{_SHARES[name]}: {value['yes']} of {value['of']}")
+        elif name == "tools_missing":
+            print_list("tools that are gold nowhere:", value or ("none",))
         elif name not in ("sessions", "patients"):
             print(f"{name.replace('_', ' ')}: {value}")
 
