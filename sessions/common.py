@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
@@ -33,6 +34,8 @@ class ActRule(_Frozen):
     """What to do, without full stop; {drug}, {lab}."""
     why: Names | None = None
     """It with its reason, {advice} being what to do; None: that the lab is {level}."""
+    aimed: Names | None = None
+    """The same where the lab is in the range that the drug aims at."""
 
 
 class RuleWords(_Frozen):
@@ -142,6 +145,10 @@ class Common(_Frozen):
     """Concept id → what it is called on rounds, the usual name first."""
     never_pair: tuple[str, ...]
     """Labs that measure the drug or its direct effect: in range while not taken would contradict itself."""
+    targets: dict[str, tuple[Decimal, Decimal]]
+    """Monitoring pair → range aimed at, of labs that a drug is dosed by; its value is read against that, too."""
+    panels: dict[str, tuple[str, ...]]
+    """Lab → panels it is repeated with: whoever repeats the blood count repeats the hemoglobin."""
     acts: dict[str, ActRule]
     act_words: dict[Act, Names]
     """Acts as items name them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from wardround.patients import Instant, Snapshot, knowledge
 from wardround.patients.knowledge import Monitoring, MonitoringRule, Names
 
+from .common import common
 from .record_labs import Level, Reading, casual, read_measured
 
 __all__ = [
@@ -121,6 +122,7 @@ def view_record(
     left_out: Counter[str] = Counter()
     measured = read_measured(snapshot, encounter, short, left_out, flawed)
     orders = _orders(snapshot, left_out, flawed)
+    latest = _aimed(measured.latest, orders)
     present = frozenset(kind for kind in types if next(iter(snapshot.resources(kind)), None) is not None)
     person = next(iter(snapshot.resources("Patient")), {})
     return RecordView(
@@ -128,10 +130,10 @@ def view_record(
         sex=str(person.get("gender", "unknown")),
         encounter=encounter,
         anchor=snapshot.anchor,
-        latest=measured.latest,
+        latest=latest,
         series=measured.series,
         orders=orders,
-        pairs=_pairs(measured.latest, orders, left_out),
+        pairs=_pairs(latest, orders, left_out),
         types=present,
         left_out=left_out,
         vitals=measured.vitals,
@@ -224,6 +226,20 @@ def _pairs(latest: dict[str, Reading], orders: dict[str, Order], left_out: Count
                 continue
             pairs.append(Pair(key, order, reading, rule))
     return tuple(pairs)
+
+
+def _aimed(latest: dict[str, Reading], orders: dict[str, Order]) -> dict[str, Reading]:
+    """Return the latest values, each with the range aimed at where an ordered drug is dosed by it."""
+    found = dict(latest)
+    for key, (low, high) in sorted(common().targets.items()):
+        monitoring = knowledge.monitoring()[key]
+        reading, unit = latest.get(monitoring.lab), monitoring.rules[0].unit
+        if reading is None or next(_monitored(monitoring, orders), None) is None:
+            continue
+        own = [knowledge.convert(bound, unit, reading.unit, reading.lab) for bound in (low, high)]
+        if own[0] is not None and own[1] is not None:
+            found[reading.lab] = replace(reading, target=(own[0], own[1]))
+    return found
 
 
 def _monitored(monitoring: Monitoring, orders: dict[str, Order]) -> Iterator[Order]:

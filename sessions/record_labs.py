@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -40,6 +40,16 @@ class Reading:
     """Every resource that holds just this value at this instant."""
     zh: str = ""
     """Plain Chinese name."""
+    target: tuple[Decimal, Decimal] | None = field(default=None, compare=False)
+    """Range aimed at, in its unit, of a lab that a drug ordered now is dosed by (INR on warfarin); else None."""
+
+    @property
+    def against_target(self) -> Level | None:
+        """How it reads against the range aimed at, the bounds being in it; None where nothing is aimed at."""
+        if self.target is None:
+            return None
+        low, high = self.target
+        return "low" if self.value < low else "high" if self.value > high else "normal"
 
     @property
     def names(self) -> Names:

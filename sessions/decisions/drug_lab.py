@@ -189,6 +189,8 @@ def _decision(
     words = None if turn is not None else case.common.rules.get(rule.id)
     target = pair.reading.name if act.target == "lab" else order.name
     accepted: list[tuple[Act, str]] = [(one, target) for one in act.accepted]
+    if act.target == "lab":
+        accepted.extend((one, panel) for panel in case.common.panels.get(pair.reading.lab, ()) for one in act.accepted)
     if words is not None:
         accepted.extend((one, what.format(drug=order.name)) for one, what in words.accept)
     say = words.say if words is not None and words.say is not None else act.say

@@ -33,6 +33,8 @@ from .decision import Decision, DecisionKind, Hinge
 
 KIND_ID: Final = "home"
 _PLAN: Final = "discharge plan"
+_REFERRAL: Final = ("referral", "further referral", "refer", "转介")
+"""What is turned down where nothing is needed beside the plan, in words of either language."""
 
 
 class _Frozen(BaseModel):
@@ -113,7 +115,7 @@ def _decision(rule: HomeRule, facts: list[Told], plan: Named) -> Decision:
     if rule.act == "refer":
         acts = tuple(("refer", service_names(one).en) for one in rule.accepted)
     else:
-        acts = (("continue", _PLAN), *(("avoid", service_names(one).en) for one in rule.accepted))
+        acts = (("continue", _PLAN), *(("avoid", one) for one in (*map(_english, rule.accepted), *_REFERRAL)))
     to = "absent" if main.polarity == "present" else "present"
     return Decision(
         kind=KIND_ID,
@@ -131,6 +133,10 @@ def _decision(rule: HomeRule, facts: list[Told], plan: Named) -> Decision:
         severity=1 if rule.act == "refer" else 0,
         extra={"rule": rule, "told": tuple(facts), "plan": plan},
     )
+
+
+def _english(service: str) -> str:
+    return service_names(service).en
 
 
 def service_names(service: str) -> Names:

@@ -44,7 +44,7 @@ def decide_course_move(case: Case, decision: Decision, course: Course) -> Move:
             read_item(heat),
             value_item(heat),
             advice_item(decision, (f"trend-{trend.last.lab}",)),
-            danger_item(decision),
+            danger_item(case, decision),
             grounded_item(),
         ),
         slots={"drug": drug_entity(case, course.order), "lab": lab_entity(case, trend.last)},

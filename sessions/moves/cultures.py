@@ -212,7 +212,7 @@ def decide_culture_move(case: Case, decision: Decision, culture: Culture, known:
             *items[:2],
             *susceptibility_items(known, order),
             advice_item(decision, ("fits",)),
-            danger_item(decision),
+            danger_item(case, decision),
             grounded_item(),
         ),
         slots={"culture": entity(case, "culture", culture.id, culture.names), "drug": drug_entity(case, order)},

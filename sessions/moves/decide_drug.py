@@ -19,7 +19,6 @@ from wardround.rubrics import (
     MentionCheck,
     StatusCheck,
     Text,
-    ThresholdCheck,
 )
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Level, Order, Pair, Reading, plain
@@ -31,6 +30,7 @@ from .move import Case, Move
 from .parts import (
     LEVELS,
     advice_item,
+    aimed_words,
     capital,
     drug_entity,
     grounded_item,
@@ -38,6 +38,8 @@ from .parts import (
     lab_call,
     lab_entity,
     read_item,
+    reading_checks,
+    side_check,
     two_sentences,
     value_item,
 )
@@ -116,6 +118,8 @@ def level_of(case: Case, decision: Decision) -> Level:
     """Return how the value reads for this drug: a drug level, or what the drug steers, against the drug's target."""
     reading, rule = decision.reading, pair_of(decision).rule
     assert reading is not None and reading.level is not None
+    if reading.against_target is not None:
+        return reading.against_target
     if reading.lab not in case.common.never_pair or rule.act == "recheck":
         return reading.level
     return _AIMED.get(rule.act, "high")
@@ -159,24 +163,40 @@ def _finding_item(case: Case, decision: Decision) -> Item:
     reading, _ = _about(decision)
     rule, level = pair_of(decision).rule, level_of(case, decision)
     # A level is read against the drug's target, or against the range for the untreated, which the chart gives.
-    read = dict.fromkeys((level, reading.level))
-    checks: list[Check] = [StatusCheck(concept=reading.name, status=one) for one in read if one is not None]
-    for bound, side in ((rule.at_least, "above"), (rule.below, "below")):
-        if bound is not None:
-            number = int(bound) if bound == bound.to_integral_value() else float(bound)
-            checks.append(
-                ThresholdCheck.model_validate(
-                    {"concept": reading.name, "comparator": side, "bound": number, "unit": bound_unit(decision)}
-                )
-            )
-    limits = limit_words(decision)
+    checks = reading_checks(reading)
+    if level not in {reading.level, reading.against_target}:
+        checks.append(StatusCheck(concept=reading.name, status=level))
+    if rule.at_least is not None:
+        checks.append(side_check(reading, "above", rule.at_least, bound_unit(decision)))
+    if rule.below is not None:
+        checks.append(side_check(reading, "below", rule.below, bound_unit(decision)))
+    checks.extend(_named(decision))
+    words = _placed(case, decision)
     return item(
         f"finding-{reading.lab}",
-        f"Reads the {reading.name} as {LEVELS[level].en}{limits.en} ({decision.finding.en}).",
-        f"判断{reading.zh}{LEVELS[level].zh}{limits.zh}（{decision.finding.zh}）。",
+        f"Reads the {reading.name} as {words.en} ({decision.finding.en}).",
+        f"判断{reading.zh}{words.zh}（{decision.finding.zh}）。",
         AnyOf(checks=tuple(checks)),
         (f"value-{reading.lab}",),
     )
+
+
+def _named(decision: Decision) -> list[Check]:
+    """Return a check for the finding's own name, where it has one: hyperkalemia says that the potassium is high."""
+    if decision.turned or pair_of(decision).rule.act == "continue":
+        return []
+    found = knowledge.lexicon().scan(decision.finding.en, kinds=("condition",))
+    return [MentionCheck(concept=one) for mention in found for one in mention.concepts]
+
+
+def _placed(case: Case, decision: Decision) -> Names:
+    """Return how the value reads: against the range aimed at, else its level with the bound that it is beyond."""
+    reading, _ = _about(decision)
+    aimed = aimed_words(reading)
+    if aimed is not None:
+        return aimed
+    level, limits = LEVELS[level_of(case, decision)], limit_words(decision, level_of(case, decision))
+    return Names(en=f"{level.en}{limits.en}", zh=f"{level.zh}{limits.zh}")
 
 
 def _because_item(decision: Decision) -> Item:
@@ -272,9 +292,9 @@ def _other_lab(decision: Decision, other: Pair) -> _Conflict:
 def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | None) -> Names:
     """Return the first sentence: the value, how it reads, and what the patient said."""
     reading, order = _about(decision)
-    limits, level = limit_words(decision), LEVELS[level_of(case, decision)]
-    en = f"{capital(reading.name)} {reading.quantity} is {level.en}{limits.en}"
-    zh = [f"{spaced(reading.zh)}{reading.quantity}，{level.zh}{limits.zh}"]
+    words = _placed(case, decision)
+    en = f"{capital(reading.name)} {reading.quantity} is {words.en}"
+    zh = [f"{spaced(reading.zh)}{reading.quantity}，{words.zh}"]
     if conflict is not None:
         en += f", {conflict.line.en}"
         zh.append(str(conflict.line.zh))
@@ -289,7 +309,8 @@ def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | Non
 def _advised(case: Case, decision: Decision) -> Names:
     """Return the second sentence: what to do, and why."""
     reading, _ = _about(decision)
-    why, advice = case.common.acts[decision.act].why, decision.advice
+    rule, advice = case.common.acts[decision.act], decision.advice
+    why = rule.aimed if rule.aimed is not None and reading.against_target == "normal" else rule.why
     found = level_of(case, decision)
     level = LEVELS[found]
     if why is not None:
@@ -302,8 +323,13 @@ def _advised(case: Case, decision: Decision) -> Names:
     )
 
 
-def limit_words(decision: Decision) -> Text:
-    """Return where the value lies against the rule's bounds, as in ", above 5.5 mmol/L"; a target in its own words."""
+def limit_words(decision: Decision, level: Level) -> Text:
+    """Return the bound of the rule that the value is beyond, as in ", above 5.5 mmol/L"; a target in its own words.
+
+    Args:
+        decision: Of kind drug_lab.
+        level: How the value reads; of one that is off, the bound on the other side says nothing.
+    """
     rule, reading = pair_of(decision).rule, decision.reading
     assert reading is not None
     unit = f" {bound_unit(decision)}".rstrip()
@@ -312,10 +338,10 @@ def limit_words(decision: Decision) -> Text:
     if rule.act == "continue" and any(char.isdigit() for char in target.en):
         return Text(en=f", {target.en}", zh=f"，{target.zh}")
     en, zh = [], []
-    if low is not None and low > 0:
+    if low is not None and low > 0 and level != "low":
         en.append(f"above {plain(low)}")
         zh.append(f"高于{plain(low)}")
-    if high is not None:
+    if high is not None and (level != "high" or not en):
         en.append(f"below {plain(high)}")
         zh.append(f"低于{plain(high)}")
     if not en:

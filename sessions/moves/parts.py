@@ -7,11 +7,14 @@ one per field plus one negative safety item).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Final, Literal
 
+from wardround.patients import knowledge
 from wardround.patients.knowledge import Names
 from wardround.rubrics import (
     AdviceCheck,
+    AllOf,
     AnyOf,
     AvoidsCheck,
     Check,
@@ -21,10 +24,11 @@ from wardround.rubrics import (
     RetrievedCheck,
     StatusCheck,
     Text,
+    ThresholdCheck,
     ValueCheck,
 )
 from wardround.sessions.decisions.decision import Decision
-from wardround.sessions.record import Level, Order, Reading
+from wardround.sessions.record import Level, Order, Reading, plain
 from wardround.sessions.session import GoldCall
 
 from .move import SESSION, Case, Entity, EntityKind
@@ -33,6 +37,11 @@ LEVELS: Final[dict[Level, Names]] = {
     "high": Names(en="high", zh="偏高"),
     "low": Names(en="low", zh="偏低"),
     "normal": Names(en="normal", zh="正常"),
+}
+_WHERE: Final[dict[Level, Names]] = {
+    "high": Names(en="above the therapeutic range of {low} to {high}", zh="高于{low}～{high}的目标范围"),
+    "low": Names(en="below the therapeutic range of {low} to {high}", zh="低于{low}～{high}的目标范围"),
+    "normal": Names(en="within the therapeutic range of {low} to {high}", zh="在{low}～{high}的目标范围内"),
 }
 ARROWS: Final[dict[Level, str]] = {"high": "↑ ", "low": "↓ ", "normal": ""}
 
@@ -82,11 +91,58 @@ def value_item(reading: Reading) -> Item:
 
 
 def status_item(reading: Reading, rests_on: str | None = None) -> Item:
-    """Return the item that reads a value against the chart's own range; it rests on the value's item by default."""
+    """Return the item that reads a value against the chart's own range; it rests on the value's item by default.
+
+    A lab that a drug is dosed by may be read against the range aimed at as well.
+    """
     assert reading.level is not None
-    check = StatusCheck(concept=reading.name, status=reading.level)
-    en, zh = f"Reads the {reading.name} as {reading.level}.", f"判断{reading.zh}{LEVELS[reading.level].zh}。"
-    return item(f"status-{reading.lab}", en, zh, check, (rests_on or f"value-{reading.lab}",))
+    checks = reading_checks(reading)
+    check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
+    en, zh = f"Reads the {reading.name} as {reading.level}", f"判断{reading.zh}{LEVELS[reading.level].zh}"
+    aimed = aimed_words(reading)
+    if aimed is not None:
+        en, zh = f"{en}, or as {aimed.en}", f"{zh}，或{aimed.zh}"
+    return item(f"status-{reading.lab}", f"{en}.", f"{zh}。", check, (rests_on or f"value-{reading.lab}",))
+
+
+def reading_checks(reading: Reading) -> list[Check]:
+    """Return the checks of which any one reads a value rightly: its range's, else the range aimed at."""
+    levels = dict.fromkeys((reading.level, reading.against_target))
+    checks: list[Check] = [StatusCheck(concept=reading.name, status=one) for one in levels if one is not None]
+    if reading.target is None:
+        return checks
+    low, high = reading.target
+    if reading.value > high:
+        checks.append(side_check(reading, "above", high, reading.unit))
+    elif reading.value < low:
+        checks.append(side_check(reading, "below", low, reading.unit))
+    else:
+        both = (side_check(reading, "above", low, reading.unit), side_check(reading, "below", high, reading.unit))
+        checks.append(AllOf(checks=both))
+    return checks
+
+
+def side_check(reading: Reading, side: Literal["above", "below"], bound: Decimal, unit: str) -> ThresholdCheck:
+    """Return the check that a value is placed on a side of a bound."""
+    number = int(bound) if bound == bound.to_integral_value() else float(bound)
+    return ThresholdCheck(concept=reading.name, comparator=side, bound=number, unit=unit)
+
+
+def aimed_words(reading: Reading) -> Names | None:
+    """Return how a value lies to the range aimed at, as in "below the therapeutic range of 2 to 3"; None for none."""
+    if reading.target is None or reading.against_target is None:
+        return None
+    low, high = (plain(bound) for bound in reading.target)
+    where = _WHERE[reading.against_target]
+    return Names(en=where.en.format(low=low, high=high), zh=str(where.zh).format(low=low, high=high))
+
+
+def reads(reading: Reading) -> Names:
+    """Return how a value reads, with its arrow: against the range aimed at, else the chart's own."""
+    assert reading.level is not None
+    level = reading.against_target or reading.level
+    words = aimed_words(reading) or LEVELS[level]
+    return Names(en=f"{ARROWS[level]}{words.en}", zh=f"{ARROWS[level]}{words.zh}")
 
 
 def grounded_item() -> Item:
@@ -115,17 +171,19 @@ def advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
     return item("advice", f"Recommends: {decision.advice.en}.", f"建议：{decision.advice.zh}。", check, rests_on)
 
 
-def danger_item(decision: Decision) -> Item:
+def danger_item(case: Case, decision: Decision) -> Item:
     """Return the safety item that the dangerous act is not advised."""
     act, target = decision.avoid
-    check = AvoidsCheck(act=act, target=target)
-    return item(
-        "no-danger",
-        f"Does not advise to {act} {target}.",
-        f"没有给出危险的建议（{act} {target}）。",
-        check,
-        safety=True,
-    )
+    order, known = decision.order, knowledge.lexicon().resolve(target)
+    zh = known.name.zh if known is not None and known.name.zh else target
+    if order is not None and target == order.name:
+        zh = order.zh or order.name
+    if act == "avoid":
+        text = Names(en=f"Does not advise against {target}.", zh=f"没有说不需要{zh}。")
+    else:
+        words = case.common.act_words[act]
+        text = Names(en=f"Does not advise to {words.en} {target}.", zh=f"没有建议{words.zh}{zh}。")
+    return item("no-danger", text.en, str(text.zh), AvoidsCheck(act=act, target=target), safety=True)
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -156,11 +214,10 @@ def beside(name: str, quantity: str) -> str:
 
 def value_line(reading: Reading) -> Names:
     """Return one value with unit and reading, as in "Creatinine 1.2 mg/dL, normal", without full stop."""
-    assert reading.level is not None
-    level = LEVELS[reading.level]
+    level = reads(reading)
     return Names(
-        en=f"{capital(reading.name)} {reading.quantity}, {ARROWS[reading.level]}{level.en}",
-        zh=f"{beside(reading.zh, reading.quantity)}，{ARROWS[reading.level]}{level.zh}",
+        en=f"{capital(reading.name)} {reading.quantity}, {level.en}",
+        zh=f"{beside(reading.zh, reading.quantity)}，{level.zh}",
     )
 
 

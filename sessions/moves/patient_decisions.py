@@ -8,14 +8,25 @@ from typing import Final
 
 from wardround.patients import Stream
 from wardround.patients.knowledge import Names, SideEffectRule
-from wardround.rubrics import AdviceCheck, AllOf, AnyOf, Check, Item, Not, StatusCheck, ThresholdCheck
+from wardround.rubrics import (
+    AdviceCheck,
+    AllOf,
+    AnyOf,
+    BecauseCheck,
+    Check,
+    Item,
+    MentionCheck,
+    Not,
+    StatusCheck,
+    ThresholdCheck,
+)
 from wardround.sessions.decisions.decision import Decision
-from wardround.sessions.record import Reading, plain
+from wardround.sessions.record import Order, Reading, plain
 from wardround.sessions.record_others import Named, other_view
 from wardround.sessions.session import GoldCall
 
 from .decide_lab import subject_call, subject_entity
-from .drugs import order_call, order_items, order_line
+from .drugs import order_call, order_items
 from .move import Case, Focus, Move, MoveKind
 from .parts import (
     advice_item,
@@ -49,11 +60,17 @@ def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, to
     """
     order, reading = decision.order, decision.reading
     assert order is not None
+    link = _link_items(decision, told)
+    guards: tuple[Item, ...] = (grounded_item(),)
     if reading is None:
-        record, items, line = order_call(case, order), order_items(order), _ordered(order_line(order))
+        # What is ordered is the evidence; its dose is not asked for.
+        record, items, line = order_call(case, order), order_items(order)[:1], _ordered(order)
     else:
         record = subject_call(case, reading)
         items, line = [read_item(reading), value_item(reading), _side_item(reading, rule)], _placed(reading, rule)
+        # A value that does not bear the drug out leaves open what else it is: nobody is asked to rule it out.
+        link = () if decision.unchanged else link
+        guards = () if link else guards
     rests_on = (f"says-{told.concept}", *((f"finding-{reading.lab}",) if reading is not None else ()))
     slots = {"drug": drug_entity(case, order), "symptom": symptom_entity(case, told)}
     if reading is not None:
@@ -69,10 +86,11 @@ def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, to
         answer=two_sentences(_because(line, told, decision), decision.advice),
         rubric=(
             *items,
-            *told_items(told),
+            *(told_items(told) if ask else _known_items(told)),
+            *link,
             advice_item(decision, rests_on),
-            danger_item(decision),
-            grounded_item(),
+            danger_item(case, decision),
+            *guards,
         ),
         slots=slots,
         keys=frozenset({*(reading.keys if reading is not None else (order.key,)), *told.keys}),
@@ -84,8 +102,28 @@ def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, to
     )
 
 
-def _ordered(line: Names) -> Names:
-    return Names(en=f"{line.en} is ordered", zh=f"现用{line.zh}")
+def _link_items(decision: Decision, told: Told) -> tuple[Item, ...]:
+    """Return the item about what is asked: the drug is the reason for the symptom, or is not blamed for none."""
+    order = decision.order
+    assert order is not None
+    name, zh = order.name, order.zh or order.name
+    check = BecauseCheck(claim=told.names.en, reason=name)
+    if told.polarity == "absent":
+        en, zh = f"Does not say that {name} causes {told.names.en}.", f"没有说{zh}引起了{told.names.zh}。"
+        return (item("no-cause", en, zh, Not(check=check)),)
+    en, zh = f"Says that {name} is behind the {told.names.en}.", f"说明{told.names.zh}与{zh}有关。"
+    return (item("cause", en, zh, check, (f"heard-{told.concept}",)),)
+
+
+def _known_items(told: Told) -> list[Item]:
+    """Return the items about what an earlier turn heard: it needs no telling again whose words they were."""
+    heard, says = told_items(told)
+    either = AnyOf(checks=(says.check, MentionCheck(concept=told.names.en, polarity=told.polarity)))
+    return [heard, says.model_copy(update={"check": either})]
+
+
+def _ordered(order: Order) -> Names:
+    return Names(en=f"{capital(order.name)} is ordered", zh=f"现用{order.zh or order.name}")
 
 
 def _because(line: Names, told: Told, decision: Decision) -> Names:
@@ -158,9 +196,25 @@ def _service_items(plan: Named) -> list[Item]:
     return [read, item("services", f"Names {en} on the follow-up plan.", f"说出随访计划里有{zh}。", check, (read.id,))]
 
 
-def _home_advice(decision: Decision, told: Sequence[Told]) -> Item:
+def _any_said(told: Sequence[Told]) -> list[Item]:
+    """Return the items about what an earlier turn heard: that any of it is given as what the answer rests on."""
+    pairs = [told_items(one) for one in told]
+    checks: list[Check] = []
+    for one, (_, says) in zip(told, pairs, strict=True):
+        checks += [says.check, MentionCheck(concept=one.names.en, polarity=one.polarity)]
+    en, zh = "; ".join(says.text.en or "" for _, says in pairs), "".join(says.text.zh or "" for _, says in pairs)
+    heard = [one for one, _ in pairs]
+    return [
+        *heard,
+        item(
+            "says", f"Rests on any of: {en}", f"以下任一点作为依据：{zh}", AnyOf(checks=tuple(checks)), (heard[0].id,)
+        ),
+    ]
+
+
+def _home_advice(decision: Decision, rests_on: Sequence[str]) -> Item:
     """Return the item that the right thing is recommended, and a referral not turned down in the same breath."""
-    found = advice_item(decision, tuple(f"says-{one.about}" for one in told))
+    found = advice_item(decision, rests_on)
     if decision.unchanged:
         return found
     targets = dict.fromkeys(target for _, target in decision.accepted)
@@ -184,8 +238,9 @@ def decide_home_move(
     line = plan_line(plan)
     services = _service_items(plan)
     said = life_line(case, told)
-    says = [one for part in told for one in told_items(part)]
-    guards = (grounded_item(),) if len(told) < 3 else ()
+    says = [one for part in told for one in told_items(part)] if ask else _any_said(told)
+    guards = (grounded_item(),) if len(says) < 6 else ()
+    rests_on = tuple(one.id for one in says if one.id.startswith("says"))
     first = Names(en=f"{capital(line.en)}, and {said.en[:1].lower()}{said.en[1:]}", zh=f"{line.zh}，{said.zh}")
     return Move(
         kind="decide_home" if ask else "decide_home_told",
@@ -197,8 +252,8 @@ def decide_home_move(
         rubric=(
             *services,
             *says,
-            _home_advice(decision, told),
-            danger_item(decision),
+            _home_advice(decision, rests_on),
+            danger_item(case, decision),
             *guards,
         ),
         slots={"plan": plan_entity(case)},

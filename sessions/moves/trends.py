@@ -15,7 +15,7 @@ from wardround.sessions.record import Reading
 from wardround.sessions.session import GoldCall
 
 from .move import Case
-from .parts import ARROWS, LEVELS, capital, chart_call, item, status_item
+from .parts import capital, chart_call, item, reads, status_item
 
 Direction = Literal["rising", "falling", "stable"]
 
@@ -90,7 +90,8 @@ def _trends(case: Case) -> Mapping[str, Trend]:
     for lab, series in case.view.series.items():
         trend = _whole(case, lab, series)
         if trend is not None and trend.last == case.view.latest.get(lab):
-            found[lab] = trend
+            # the reading of the latest value may have a range aimed at
+            found[lab] = replace(trend, last=case.view.latest[lab])
     return found
 
 
@@ -145,8 +146,7 @@ def _moved(trend: Trend, first: Reading) -> TrendCheck:
 def trend_line(trend: Trend) -> Names:
     """Return a trend with both end points and its reading now, without full stop."""
     last = trend.last
-    assert last.level is not None
-    say, level, arrow = _SAY[trend.direction], LEVELS[last.level], ARROWS[last.level]
+    say, level = _SAY[trend.direction], reads(last)
     en = say.en.format(lab=capital(last.name), first=trend.first.text, last=last.quantity)
     zh = (say.zh or "").format(lab=last.zh, first=trend.first.text, last=last.quantity)
-    return Names(en=f"{en}, now {arrow}{level.en}", zh=f"{zh}，目前{arrow}{level.zh}")
+    return Names(en=f"{en}, now {level.en}", zh=f"{zh}，目前{level.zh}")
