@@ -31,8 +31,9 @@ def test_stats(capsys: pytest.CaptureFixture[str]) -> None:
     cells = [line.split() for line in out.splitlines()]
     for task, turns in data["by_task_turn"].items():
         assert [task, *(str(turns.get(f"T{number}", 0)) for number in range(4))] in cells
+    columns = sorted({scenario for counts in data["tool_by_scenario"].values() for scenario in counts})
     for tool, scenarios in data["tool_by_scenario"].items():
-        assert [tool, *map(str, scenarios.values())] in cells
+        assert [tool, *(str(scenarios.get(column, 0)) for column in columns)] in cells
     for source, count in data["by_source"].items():
         assert re.search(rf"\b{source} {count}\b", out)
     assert f"set hash: {data['set_hash']}" in out
