@@ -20,6 +20,7 @@ from wardround.sessions import Turn
 from .agent import Action, Answer
 from .scripted import gold_episode
 
+_STEPS = ("procedure", "service", "drug_class")
 _PREPARE = ToolCall("prepare_to_answer", {"answer_type": "tool"})
 
 
@@ -251,7 +252,15 @@ class AlwaysContinue(Policy):
             for row in self.rows(view)
             if len(row) == 8 and (row[6] or "") in words
         ]
-        return "".join([*stated[-1:], super().say(view)])  # the topic is looked up last
+        return "".join([*stated[-1:], self.advice(view)])  # the topic is looked up last
+
+    def advice(self, view: EpisodeView) -> str:
+        """Return the advice that never changes: on the step that a query names, else on the drug."""
+        steps = [view.query[one.start : one.end] for one in knowledge.lexicon().scan(view.query, _STEPS)]
+        if not steps:
+            return super().say(view)
+        words: str = phrases()["steps"][self.name][view.language]
+        return words.format(step=steps[-1])
 
 
 class AlwaysHold(AlwaysContinue):
