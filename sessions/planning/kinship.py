@@ -6,6 +6,7 @@ together, and what the diagnoses of the stay show, move and are treated with.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,6 +15,7 @@ from wardround.sessions.decisions.charted import charted
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Entity, Move
 from wardround.sessions.moves.nearness import monitored_by
+from wardround.sessions.record_others import other_view
 
 NEAR: Final = 0
 """About the thread itself."""
@@ -46,26 +48,59 @@ class _Circle:
         if entity.kind == "symptom":
             return entity.id in self.findings
         if entity.kind == "score":
-            use = knowledge.score_uses().get(entity.id)
-            return use is not None and (not use.needs or bool(self.illnesses.intersection(use.needs)))
+            return self.holds_score(entity.id)
         if entity.kind == "culture":
             return self.infected
         return entity.kind == "study" and entity.id in self.studies
 
+    def holds_score(self, score: str) -> bool:
+        """Tell whether a clinical score is of these illnesses, or is worked out from these labs."""
+        use = knowledge.score_uses().get(score)
+        if use is None:
+            return False
+        if use.needs:
+            return bool(self.illnesses.intersection(use.needs))
+        return any(self.labs.intersection(source.of) for source in use.inputs.values())
+
 
 def distance(case: Case, thread: Decision, move: Move) -> int:
     """Return how far a move is from a session's thread: NEAR, SAME_ILLNESS or FAR.
+
+    What a patient says against an order is far unless the drug is near: nobody hears that a drug was stopped and goes
+    on about something else.
 
     Args:
         case: The patient.
         thread: What the session is about.
         move: A turn after the opening.
     """
-    name = f"planning.kinship.{thread.kind}.{thread.subject}"
-    near, wide = case.memo(name, lambda case: _circles(case, thread))
+    near, wide = _circles(case, thread)
     if move.decision is not None and move.decision.kind == thread.kind and move.decision.subject == thread.subject:
         return NEAR
+    fact = move.fact
+    if fact is not None and fact.kind == "adherence" and fact.state not in {None, "taking"}:
+        return NEAR if fact.drug in near.drugs else FAR
     return max((_far(entity, near, wide) for entity in move.slots.values()), default=SAME_ILLNESS)
+
+
+def scores_near(case: Case, thread: Decision, scores: Iterable[str]) -> bool:
+    """Tell whether one of the scores belongs to a thread."""
+    near, wide = _circles(case, thread)
+    return any(near.holds_score(score) or wide.holds_score(score) for score in scores)
+
+
+def of_the_stay(case: Case, thread: Decision) -> bool:
+    """Tell whether a thread belongs to what the patient is here for: the principal diagnosis of the stay."""
+    principal = other_view(case).principal
+    profile = None if principal is None else knowledge.condition_profiles().get(principal.concepts[0])
+    if profile is None:
+        return False
+    mine = _Circle()
+    _add_illness(mine, profile.id)
+    labs = {effect.lab for effect in profile.effects}
+    return (thread.reading is not None and thread.reading.lab in labs) or (
+        thread.order is not None and thread.order.drug in mine.drugs
+    )
 
 
 def _far(entity: Entity, near: _Circle, wide: _Circle) -> int:
@@ -77,7 +112,12 @@ def _far(entity: Entity, near: _Circle, wide: _Circle) -> int:
 
 
 def _circles(case: Case, thread: Decision) -> tuple[_Circle, _Circle]:
-    """Return what is near a thread, and what belongs to the illnesses it is part of."""
+    """Return what is near a thread, and what belongs to the illnesses it is part of; worked out once."""
+    name = f"planning.kinship.{thread.kind}.{thread.subject}"
+    return case.memo(name, lambda case: _drawn(case, thread))
+
+
+def _drawn(case: Case, thread: Decision) -> tuple[_Circle, _Circle]:
     near, wide = _Circle(), _Circle()
     if thread.reading is not None:
         near.labs.update({thread.reading.lab, *case.common.companions.get(thread.reading.lab, ())})

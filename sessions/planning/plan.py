@@ -18,6 +18,7 @@ from wardround.sessions.moves.score_gather import computable
 
 from .chain import Chain, chain_of
 from .evidence import lacks
+from .kinship import FAR, NEAR, distance, of_the_stay, scores_near
 from .quota import Quota
 from .registry import decision_kinds, move_kinds
 from .scenarios import Arc, Scenario, Tier
@@ -95,7 +96,8 @@ def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, 
     """
     if case.view.sex not in {"female", "male"} or lacks(scenario, tier, case):
         return
-    for thread in _threads(case, scenario, stream, quota):
+    scored = tier != "sparse" and bool({"DG", "CR"} & set(arc))
+    for thread in _threads(case, scenario, scored, stream, quota):
         for opening in openings_of(case, thread):
             plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota).run()
             if plan is not None:
@@ -103,14 +105,20 @@ def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, 
                 break
 
 
-def _threads(case: Case, scenario: Scenario, stream: Stream, quota: Quota) -> list[Decision]:
-    """Return what a session may be about, what the set needs most first."""
+def _threads(case: Case, scenario: Scenario, scored: bool, stream: Stream, quota: Quota) -> list[Decision]:
+    """Return what a session may be about, what the set needs most first.
+
+    Where a score is to be worked out (`scored`), threads that one of the patient's scores belongs to come first.
+    """
+    scores = scores_of(case) if scored else ()
     found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
     place = {kind: number for number, kind in enumerate(scenario.threads)}
     found.sort(
         key=lambda one: (
             quota.decision_cost(scenario.id, one.subject, one.unchanged)
             + 15 * place[one.kind]
+            - (_OF_THE_STAY if of_the_stay(case, one) else 0)
+            - (_SCORED if scores and scores_near(case, one, scores) else 0)
             - (25 if one.turned and quota.wants_turned() else 0)
         )
     )
@@ -119,6 +127,14 @@ def _threads(case: Case, scenario: Scenario, stream: Stream, quota: Quota) -> li
 
 _LINKED: Final = 20
 """What a turn is preferred by that comes back to what the session is about."""
+_OF_THE_STAY: Final = 40
+"""What a thread is preferred by that belongs to what the patient is here for."""
+_SCORED: Final = 40
+"""What a thread is preferred by that a score belongs to, where one must be worked out."""
+_AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
+"""What speaks against a turn, by how far it is from what the session is about."""
+_FAR_MOST: Final = 1
+"""Turns of a session that may be about something else; where a score must be worked out, it is not counted."""
 
 
 @dataclass(frozen=True)
@@ -271,6 +287,7 @@ class _Search:
             cost -= 20  # what the patient says about the thread belongs to it
         if any(entity.key in self.about for entity in move.slots.values()):
             cost -= _LINKED
+        cost += _AWAY[distance(self.case, self.thread, move)]
         if self.wants_score and move.score is not None:
             cost -= 60
         if self.tier == "rich" and move.conflict:
@@ -295,7 +312,10 @@ class _Search:
         reasons = self.arc.count("CR")
         mine = [self.thread] if reasons < 2 else [self.thread, *self._others()]
         for decision in mine:
-            yield from islice(decision_kinds()[decision.kind].writes(self.case, decision), _OFFERED)
+            for move in islice(decision_kinds()[decision.kind].writes(self.case, decision), _OFFERED):
+                # an order that is active goes on by itself; it is written anew for the way home only
+                if move.kind != "prescribe" or not decision.unchanged or self.scenario.anchor.dated == "discharge":
+                    yield move
 
     # -- what fits -----------------------------------------------------------------------------------------------------
 
@@ -305,12 +325,17 @@ class _Search:
             return False
         if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
             return False
-        if not _told(move, chosen):
+        if not _told(move, chosen) or self._strays((*chosen[1:], move)):
             return False
         asked = {lab for other in chosen for lab in other.labs}
         if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
             return False
         return self._decision_fits(chosen, move)
+
+    def _strays(self, moves: Sequence[Move]) -> bool:
+        """Tell whether too many turns are about something else than the session."""
+        far = [move for move in moves if distance(self.case, self.thread, move) == FAR and move.score is None]
+        return len(far) > _FAR_MOST
 
     def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
         decision = move.decision
