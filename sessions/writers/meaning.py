@@ -9,6 +9,7 @@ from wardround.patients import knowledge
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _KINDS = frozenset({"lab", "vital", "drug", "drug_class", "condition", "finding", "service"})
+_QUESTION = re.compile(r"\?+")
 _NOT = re.compile(r"\b(?:not|no|never|without|n't|stop|hold)\b|n't|[不没未无停]")
 
 
@@ -40,3 +41,12 @@ def differs(one: str, other: str) -> str:
     if bool(_NOT.search(one.casefold())) != bool(_NOT.search(other.casefold())):
         return "one says no where the other does not"
     return ""
+
+
+def asks_more(one: str, other: str) -> str:
+    """Return how the second text asks more often than the first, "" where it does not; one question is always right.
+
+    What `differs` cannot see: a second question about what is named already ("Was it given? Was she taking it?").
+    """
+    wanted, said = (len(_QUESTION.findall(unicodedata.normalize("NFKC", text))) for text in (one, other))
+    return f"asks {said} questions, not {wanted}" if said > max(1, wanted) else ""

@@ -12,7 +12,7 @@ from wardround.sessions.gold import PREPARE, GoldTurn, play_gold
 from wardround.sessions.interop.sentences import check_of
 from wardround.sessions.session import GoldCall, Session, Turn, Wording
 
-from .meaning import differs, numbers
+from .meaning import asks_more, differs, numbers
 
 Made = tuple[Session, str]
 """A changed session and "", or the session as it was and why the reply is refused."""
@@ -72,7 +72,7 @@ def _asked(place: Place) -> dict[str, Any]:
 
 def _query(place: Place, reply: Mapping[str, Any]) -> Made:
     said, wanted = str(reply["query"]).strip(), place.turn.query.get("en", "explicit")
-    fault = differs(wanted, said)
+    fault = differs(wanted, said) or asks_more(wanted, said)
     if fault:
         return place.session, fault
     same = {"explicit": said} if _is_implicit(place) else {"explicit": said, "implicit": said}
@@ -91,7 +91,8 @@ def _shortened(place: Place) -> dict[str, Any]:
 
 def _implicit(place: Place, reply: Mapping[str, Any]) -> Made:
     said = str(reply["query"]).strip()
-    fault = differs(place.turn.query.get("en", "implicit"), said)
+    drafted = place.turn.query.get("en", "implicit")
+    fault = differs(drafted, said) or asks_more(drafted, said)
     if not fault and said == place.turn.query.get("en", "explicit"):
         fault = "nothing is left out"
     return (place.session, fault) if fault else (place.with_wording("en", implicit=said), "")

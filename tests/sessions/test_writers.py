@@ -9,9 +9,10 @@ import orjson
 import pytest
 
 from wardround.patients import ChartStore, WardroundError, load_charts
-from wardround.sessions import Session, check_session, load_sessions
+from wardround.sessions import Session, Turn, check_session, load_sessions
+from wardround.sessions.gate_plan import count_faults, is_made
 from wardround.sessions.writers import WriterReport, choose, prompt_hash, roles, write_session
-from wardround.sessions.writers.meaning import differs
+from wardround.sessions.writers.meaning import asks_more, differs
 from wardround.sessions.writers.roles import MalformedReplyError, read_reply
 
 
@@ -158,11 +159,32 @@ def test_rubric_sentences_are_typed_or_left_to_a_judge(draft: Session, store: Ch
     asked = sum(turn.task != "WU" for turn in draft.turns)
     assert report.judge_items == asked and report.typed_items == 0  # the gold answer does not meet the second
     assert [turn.rubric for turn in made.turns] == [turn.rubric for turn in draft.turns]
-    told = WriterReport()
-    judged = write_session(draft, chart, writer, told, "x", judge_items=True)
-    kinds = [[item.check.kind for item in turn.rubric if item.id.startswith("j")] for turn in judged.turns]
-    assert 0 < sum(map(len, kinds)) == asked - told.no_room < asked  # a turn that is full takes no more
-    assert check_session(judged, chart) == []
+    assert not any(item.id.startswith("j") for turn in made.turns for item in turn.rubric)
+
+
+def _has_room(turn: Turn) -> bool:
+    more = turn.rubric[0].model_copy(update={"id": "j1"})
+    return turn.task != "WU" and not any(count_faults(turn.model_copy(update={"rubric": (*turn.rubric, more)})))
+
+
+def test_a_turn_takes_as_many_items_of_a_judge_as_its_task_has_room_for(store: ChartStore) -> None:
+    draft = next(one for one in load_sessions("ward") if is_made(one) and any(map(_has_room, one.turns)))
+    chart, report = store.chart(draft.chart.patient), WriterReport()
+    writer = Scripted(rubric=lambda context: {"items": ["Explains the reasoning in a way a colleague would follow."]})
+    made = write_session(draft, chart, writer, report, "x", judge_items=True, only={"rubric"})
+    kinds = [[item.check.kind for item in turn.rubric if item.id.startswith("j")] for turn in made.turns]
+    assert kinds == [["judge"] if _has_room(turn) else [] for turn in draft.turns]
+    asked = sum(turn.task != "WU" for turn in draft.turns)
+    assert (report.judge_items, report.no_room) == (asked, asked - sum(map(len, kinds)))
+    assert check_session(made, chart) == []
+
+
+def test_a_second_question_is_refused(draft: Session, store: ChartStore) -> None:
+    writer = Scripted(user=lambda context: {"query": f"{context['wanted']} Is she taking it? Was it given?"})
+    report = WriterReport()
+    write_session(draft, store.chart(draft.chart.patient), writer, report, "x", only={"user"})
+    assert any("questions, not" in reason for reason in report.reasons)
+    assert report.kept["user"] == 0
 
 
 def test_a_patient_says_no_more_than_was_meant(draft: Session, store: ChartStore) -> None:
@@ -228,3 +250,16 @@ def test_roles_are_those_of_the_docs() -> None:
 )
 def test_meaning_is_compared_by_what_is_named(one: str, other: str, same: bool) -> None:
     assert (differs(one, other) == "") is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "more"),
+    [
+        ("Was the last dose given?", "Was the last dose given? Was she taking it?", True),
+        ("最近一次血钾是多少？", "最近一次血钾是多少？她在吃吗？", True),
+        ("Check the potassium.", "What's the potassium?", False),
+        ("Does it fit? Ask her first.", "Ask her first: does it fit?", False),
+    ],
+)
+def test_questions_are_counted(one: str, other: str, more: bool) -> None:
+    assert (asks_more(one, other) != "") is more
