@@ -57,7 +57,7 @@ def parse(text: str) -> Phrase:
             elif ann.layer == "implied" and not _restates(sentence, ann):
                 names.append((ann.value.mention or ann.value.concept,))
             negated = negated or (ann.layer == "modifier" and ann.kind == "neg")
-            if ann.layer in COVERING or (ann.layer == "modifier" and ann.kind == "neg"):
+            if ann.layer in COVERING or (ann.layer == "modifier" and ann.kind in ("neg", "hedge")):
                 covered[ann.start : ann.end] = [True] * (ann.end - ann.start)
     acts = tuple(a for a in reading.advice if a.targets and not a.implied)
     states = tuple(s for s in reading.states if not s.implied)

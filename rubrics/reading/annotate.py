@@ -24,6 +24,8 @@ from .trie import Trie, expand
 
 UNGIVEN = words("annotate.ungiven")
 """Words by which a CT is done without the contrast that is named beside it."""
+CT_KINDS = frozenset(("ct_contrast", "ct_noncontrast"))
+UNGIVEN_REACH = 4
 CONTRAST_REACH = 6
 
 
@@ -337,14 +339,15 @@ def _contrasted(document: Document, anns: list[Ann]) -> None:
     lexicon, tokens = knowledge.lexicon(), document.tokens
     given = [ann for ann in anns if ann.layer == "concept" and lexicon.is_a(ann.value.ids[0], "contrast_agent")]
     for ann in anns if given else ():
-        if ann.layer != "concept" or not lexicon.is_a(ann.value.ids[0], "ct") or "ct_contrast" in ann.value.ids:
+        if ann.layer != "concept" or not lexicon.is_a(ann.value.ids[0], "ct") or CT_KINDS & {*ann.value.ids}:
             continue
         for agent in given:
             first, last = sorted((ann, agent), key=lambda one: one.start)
-            around = range(max(0, first.start - 1), last.start)
-            near = (
-                last.start - first.end <= CONTRAST_REACH and document.clause[first.start] == document.clause[last.start]
-            )
+            reach = range(max(0, first.start - UNGIVEN_REACH), last.end + 1 if last is agent else last.start)
+            around = [i for i in reach if i < len(tokens) and document.clause[i] >= document.clause[first.start]]
+            apart = document.clause[last.start] - document.clause[first.start]
+            between = {tokens[i].raw for i in range(first.end, last.start)}
+            near = apart <= 1 and last.start - first.end <= CONTRAST_REACH and not between & set(";；")
             if near and not any(tokens[i].key in UNGIVEN for i in around if not first.start <= i < first.end):
                 ann.value = named((*ann.value.ids, "ct_contrast"))
                 break

@@ -20,6 +20,7 @@ from .sharing import CONNECTORS, Sharing
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
+ON_OXYGEN = words("measure.on_oxygen")
 BODILY = words("measure.bodily")
 """What a weight of the patient's body is of ("lost 5 kg of fluid")."""
 GOODS = words("measure.goods")
@@ -151,6 +152,14 @@ class Binder(Sharing):
         nouns = concepts().unit_nouns
         found = next((nouns[t.key] for t in self.document.tokens[ann.start : ann.end] if t.key in nouns), None)
         return None if found is None else Ann(ann.start, ann.start, "concept", "concept", named((found,)))
+
+    def _on_oxygen(self, ann: Ann) -> bool:
+        """As in "holding 91% on two litres", "97% on air": a percentage on air or oxygen is a saturation."""
+        tokens, at = self.document.tokens, ann.end
+        if at >= self.sentence.end or tokens[at].key not in ("on", "with", "breathing"):
+            return False
+        following = range(at + 1, min(at + 5, self.sentence.end))
+        return any(tokens[i].key in ON_OXYGEN for i in following)
 
     def _of_goods(self, ann: Ann) -> bool:
         """As in "lost 5 kg of luggage", "提10公斤行李": the weight of things, not of the patient."""
@@ -298,6 +307,8 @@ class Binder(Sharing):
                 ):
                     return None
                 ids = (concepts().unit_owners[quantity.unit],)
+            elif quantity.unit == "%" and self._on_oxygen(ann):
+                ids = ("spo2",)
             elif (quantity.unit == "%" or quantity.dimension == "length") and self._acronym(ann):
                 ids = ()  # "ScvO2 74%": a measurement that the knowledge base does not know
             elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):

@@ -121,7 +121,8 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
         texts = tuple(format(value.normalize(), "f") for value in values)
     named = at > 0 and tokens[at - 1].raw.isupper() and len(tokens[at - 1].raw) > 2  # "GCS fifteen"
     if unit is None and number.worded and not named and not _worded_counts(tokens, number):
-        return None
+        times = number.end - number.start >= 2 and end < len(tokens) and tokens[end].raw == "次"
+        return Quantity(at, end, values, texts, shape, None, "", worded=True, time=True) if times else None
     time = _is_time(tokens, at, end, unit, dimension)
     return Quantity(at, end, values, texts, shape, unit, dimension, number.worded, time)
 

@@ -23,6 +23,8 @@ INDEFINITE = words("reading.indefinite")
 LISTED = (",", "，", "、", "→", "->", "=>")
 AIMS = tuple(sorted(words("roles.aims")))
 """What may stand between 比, a bound and the word that compares with it."""
+SETTING = words("roles.setting")
+"""What stands between a criterion and its number, the concept aside."""
 LESS, MORE = words("roles.less"), words("roles.more")
 
 
@@ -189,6 +191,13 @@ class Roles:
             return mod.end <= ann.start
         return False
 
+    def _set_at(self, criterion: Ann, ann: Ann) -> bool:
+        """As in "the cut-off of 30", "the cut-off is an eGFR of 30"."""
+        gap = range(criterion.end, ann.start)
+        named = {i for o in self.owners for i in range(o.start, o.end)}
+        plain = all(i in named or self.document.tokens[i].key in SETTING for i in gap)
+        return criterion.end <= ann.start and (len(gap) <= 2 or (len(gap) <= 8 and plain))
+
     def _targeted(self, ann: Ann) -> bool:
         tokens, clause = self.document.tokens, self.document.clause
         for mod in self.scopes.mods:
@@ -197,7 +206,7 @@ class Roles:
             keeper = text in KEEPERS or text.startswith(KEEPER_STARTS)
             if before and (keeper or not any(mod.end <= o.start < ann.start for o in self.owners)):
                 return True
-            if mod.kind == "criterion" and 0 <= ann.start - mod.end <= 2 and clause[mod.start] == clause[ann.start]:
+            if mod.kind == "criterion" and clause[mod.start] == clause[ann.start] and self._set_at(mod, ann):
                 return True
             if (
                 mod.kind in ("target", "criterion")

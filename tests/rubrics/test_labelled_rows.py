@@ -8,10 +8,15 @@ The `fresh_` rows are such a set: written and labelled before any of them was gr
 run; 93.7 % and 94.1 % once the classes of wordings that their author reported were mended, without reading the rows).
 Their failures have been read since, too. Floors are what holds, less about one per cent.
 
-`blind2_` to `blind9_` are more such sets, each committed before its first run; what failed has been mended by class
+`blind2_` to `blind11_` are more such sets, each committed before its first run; what failed has been mended by class
 since, so they are no longer blind either. First sight, English and Chinese: 91.0 and 89.7 %, 88.5 and 86.6 %, 87.8 and
 84.0 % (each written to be harder than the one before), then in the manner of the shared rows 94.8 and 92.7 %, 92.7 and
-91.7 %, 96.8 and 91.9 %, with orders again and other drugs and tests 90.4 and 86.5 %, 85.6 and 81.7 %.
+91.7 %, 96.8 and 91.9 %, with orders again and other drugs and tests 90.4 and 86.5 %, 85.6 and 81.7 %, 87.3 and 84.5 %, 78.3 and 83.3 % (two labels of
+`blind11` corrected and one doubtful row a language dropped after the first run; without that 76.7 and 81.7 %). What was
+mended after `blind10` had been read moved `blind11` from 76.7 and 81.7 to 78.3 and 81.7 %: idioms are many, and a mend
+carries over little.
+
+`misread` holds what was once read wrongly in a way that pays, with near misses.
 """
 
 from collections import Counter
@@ -50,6 +55,8 @@ SETS = {
     "blind7": ("blind7", 62, 4),
     "blind8": ("blind8", 156, 12),
     "blind9": ("blind9", 104, 8),
+    "blind10": ("b10", 110, 6),
+    "blind11": ("b11", 59, 3),
 }
 FLOORS = {
     ("labelled", "en"): 0.971,
@@ -71,7 +78,11 @@ FLOORS = {
     ("blind8", "en"): 0.967,
     ("blind8", "zh"): 0.974,
     ("blind9", "en"): 0.961,
-    ("blind9", "zh"): 0.942,
+    ("blind9", "zh"): 0.951,
+    ("blind10", "en"): 0.981,
+    ("blind10", "zh"): 0.981,
+    ("blind11", "en"): 0.966,
+    ("blind11", "zh"): 0.966,
 }
 
 
@@ -87,7 +98,7 @@ def test_schema_of_labelled_rows(stem: str, language: str) -> None:
     for row in rows:
         kind = row["check"]["kind"]
         assert row["language"] == language, row["id"]
-        assert row["id"].startswith(f"{prefix}-{language}-{kind}-"), row["id"]
+        assert row["id"].startswith((f"{prefix}-{language}-{kind}-", f"{prefix}-{kind}-{language}-")), row["id"]
         assert isinstance(row["passes"], bool), row["id"]
         assert row["note"].strip(), row["id"]
         if kind == "order":
@@ -102,6 +113,11 @@ def test_schema_of_labelled_rows(stem: str, language: str) -> None:
 def test_labelled_rows_are_balanced(stem: str, language: str) -> None:
     rows = read_rows(DATA / f"{stem}_{language}.jsonl")
     assert 0.35 <= sum(row["passes"] for row in rows) / len(rows) <= 0.65
+
+
+def test_what_once_was_read_wrongly_is_read_right() -> None:
+    result = grade_rows(DATA / "misread.jsonl")
+    assert result["wrong"] == []
 
 
 @pytest.mark.parametrize(("stem", "language"), sorted(FLOORS))
