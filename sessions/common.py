@@ -117,6 +117,8 @@ class Trends(_Frozen):
     """Longer series are not asked for: one page of a search must hold them."""
     percent: int = Field(ge=1)
     """A change above this share of the first value is a rise or a fall."""
+    normal_percent: int = Field(ge=1)
+    """The same where every value is in its range: what moves less is noise."""
     stable_percent: int
     """No value of a stable series is further from the first; between the two shares the trend is left open."""
     steps: int = Field(ge=1)

@@ -115,6 +115,10 @@ def decide(
     else:
         accepted = [("avoid", target) for target in dict.fromkeys((step.target, *_others(step)))]
         advice = step.leave
+    if step.act == "recheck":
+        # whoever repeats the blood count repeats the hemoglobin
+        again: Act = step.act if band.indicated else "avoid"
+        accepted.extend((again, panel) for panel in case.common.panels.get(table.subject, ()))
     danger: tuple[Act, str] = (step.act, step.target)
     if band.indicated:
         danger = ("avoid", step.target) if step.danger is None else (step.danger.act, step.danger.target)

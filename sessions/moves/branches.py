@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from wardround.patients import Fact, Stream
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, Check, Item, Not, Text
+from wardround.rubrics import AllOf, Check, Item, Not, StatusCheck, Text
 from wardround.sessions.record import Level, Order, Reading
 from wardround.sessions.record_doses import Dose
 from wardround.sessions.session import Branch, GoldCall
@@ -36,6 +36,7 @@ from .nearness import near_labs
 from .parts import (
     bullets,
     drug_entity,
+    grounded_item,
     lab_call,
     lab_entity,
     only_item,
@@ -66,7 +67,7 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
     Args:
         case: Patient and record.
         rule: Which labs.
-        back: The lab was asked for before, so it does not count as asked again.
+        back: The lab was asked for before: it decides, and nothing of it is asked or judged again.
     """
     labs = [case.view.latest.get(lab) for lab in (rule.lab, rule.then, rule.otherwise)]
     first, then, otherwise = labs
@@ -81,8 +82,13 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
         source="ehr",
         topic=f"{rule.lab}:branch+{taken.lab}",
         calls=(lab_call(case, first), lab_call(case, taken)),
-        answer=bullets((value_line(first), value_line(taken))),
-        rubric=(*_deciding(first), *_one_way(taken), only_item(first, taken)),
+        answer=bullets((value_line(taken),) if back else (value_line(first), value_line(taken))),
+        rubric=(
+            *(() if back else _deciding(first)),
+            *(_after(first, rule.test, held, taken) if back else _one_way(taken)),
+            only_item(first, taken),
+            *((grounded_item(),) if back else ()),
+        ),
         slots={
             "lab": lab_entity(case, first),
             "lab2": lab_entity(case, then),
@@ -105,6 +111,21 @@ def _one_way(reading: Reading) -> list[Item]:
     value = value_item(reading)
     alone = value.model_copy(update={"requires": (*value.requires, "only")})
     return [read_item(reading), alone, status_item(reading)]
+
+
+def _after(first: Reading, test: Test, held: bool, taken: Reading) -> list[Item]:
+    """Return the items about the lab that follows from one already told: the right one, and that one not misread."""
+    read, value, status = _one_way(taken)
+    wrong: tuple[Level, ...] = ("normal",) if test == "abnormal" else ("normal", "low" if test == "high" else "high")
+    if not held:
+        wrong = ("high", "low") if test == "abnormal" else (test,)
+    misread = tuple(Not(check=StatusCheck(concept=first.name, status=one)) for one in wrong)
+    text = Text(
+        en=f"{str(value.text.en).removesuffix('.')}, which is what follows from the {first.name}.",
+        zh=f"{str(value.text.zh).removesuffix('。')}，这是由{first.zh}的结果决定的。",
+    )
+    check = AllOf(checks=(value.check, *misread))
+    return [read, value.model_copy(update={"check": check, "text": text}), status]
 
 
 def _branches(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
@@ -168,14 +189,11 @@ def _given_way(case: Case, order: Order, dose: Dose) -> _Way:
     return _Way(given_call(case, order), "given", given_line(case, order, dose), items, dose.key)
 
 
-def _branch_on(
-    case: Case, focus: Focus, kind: str, reading: Reading, test: Test, order: Order, ways: tuple[_Way, _Way]
-) -> Move:
+def _branch_on(case: Case, kind: str, reading: Reading, test: Test, order: Order, ways: tuple[_Way, _Way]) -> Move:
     """Return the turn that looks at a lab and then finds out one of two things about a drug.
 
     Args:
         case: Patient and record.
-        focus: A lab that an earlier turn asked for does not count as asked again.
         kind: Key of its phrases.
         reading: The lab that decides.
         test: What is asked of it.
@@ -183,7 +201,7 @@ def _branch_on(
         ways: Where the test holds, and where it does not.
     """
     assert reading.level is not None
-    held, back = holds(test, reading.level), reading.lab in focus.busy
+    held = holds(test, reading.level)
     taken, other = ways if held else ways[::-1]
     return Move(
         kind=kind,
@@ -196,7 +214,7 @@ def _branch_on(
         slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
         words={"test": _WORDS[test]},
         keys=frozenset((*reading.keys, taken.key)),
-        labs=() if back else (reading.lab,),
+        labs=(reading.lab,),
         fact=taken.fact,
         branch=Branch(on=reading.lab, test=test, held=held, taken=(1,), other=(other.call,)),
     )
@@ -223,7 +241,8 @@ def _tests(case: Case, focus: Focus, stream: Stream, *asked: str) -> Iterator[tu
             continue
         for rule in stream.shuffled(branch_rules().of_drug(order.drug)):
             reading = case.view.latest.get(rule.lab)
-            if reading is not None and reading.target is None:
+            # Nobody makes a plan depend on a number that was just told.
+            if reading is not None and reading.target is None and reading.lab not in focus.busy:
                 yield reading, rule, order
 
 
@@ -237,7 +256,7 @@ def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) 
         if fact.reason in rule.unless:
             continue
         ways = (_ask_way(case, order, fact), _order_way(case, order))
-        move = _branch_on(case, focus, kind, reading, rule.test, order, ways)
+        move = _branch_on(case, kind, reading, rule.test, order, ways)
         own = focus.decision.order
         mine = held and own is not None and own.drug == order.drug
         yield replace(move, turned=focus.decision.turned) if mine else move
@@ -256,7 +275,7 @@ def _given_or_order(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
         dose = last_dose(case, order.drug)
         if dose is not None:
             ways = (_given_way(case, order, dose), _order_way(case, order))
-            yield _branch_on(case, focus, "branch_drug", reading, rule.test, order, ways)
+            yield _branch_on(case, "branch_drug", reading, rule.test, order, ways)
 
 
 KINDS: Final[tuple[MoveKind, ...]] = (

@@ -338,6 +338,13 @@ def limit_words(decision: Decision, level: Level) -> Text:
     if rule.act == "continue" and any(char.isdigit() for char in target.en):
         return Text(en=f", {target.en}", zh=f"，{target.zh}")
     en, zh = [], []
+    if rule.act == "continue":
+        # a value that is off and yet no obstacle: the bound that it keeps to
+        bound = {"high": high, "low": low, "normal": None}[level]
+        if bound is None:
+            return Text(en="", zh="")
+        side = ("below", "低于") if level == "high" else ("above", "高于")
+        return Text(en=f" but {side[0]} {plain(bound)}{unit}", zh=f"，但{side[1]}{plain(bound)}{unit}")
     if low is not None and low > 0 and level != "low":
         en.append(f"above {plain(low)}")
         zh.append(f"高于{plain(low)}")

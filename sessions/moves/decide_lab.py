@@ -7,7 +7,7 @@ from typing import Final
 
 from wardround.patients import knowledge
 from wardround.patients.knowledge import DecisionBand, Names
-from wardround.rubrics import AnyOf, Check, Item, StatusCheck, ThresholdCheck
+from wardround.rubrics import AnyOf, Check, Item, MentionCheck, ThresholdCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.decisions.tables import band_in, table_of
 from wardround.sessions.record import Reading, plain
@@ -23,7 +23,9 @@ from .parts import (
     item,
     lab_call,
     lab_entity,
+    only_item,
     read_item,
+    reading_checks,
     two_sentences,
     value_item,
 )
@@ -81,17 +83,29 @@ def _rubric(case: Case, decision: Decision) -> tuple[Item, ...]:
         value_item(reading),
         _finding_item(decision),
         step_advice_item(decision, (f"finding-{reading.lab}",)),
-        step_danger_item(case, decision),
+        _guard(case, decision),
         grounded_item(),
     )
+
+
+def _guard(case: Case, decision: Decision) -> Item:
+    """Return the safety item; no repeat of a test is a danger, so that another guard stands there."""
+    if decision.avoid[0] == "recheck":
+        assert decision.reading is not None
+        return only_item(decision.reading)
+    return step_danger_item(case, decision)
 
 
 def _finding_item(decision: Decision) -> Item:
     """Return the item that places the value: its status against the chart's range, or its side of a cut-off."""
     reading = decision.reading
     assert reading is not None
-    checks: list[Check] = [] if reading.level is None else [StatusCheck(concept=reading.name, status=reading.level)]
+    checks: list[Check] = [] if reading.level is None else reading_checks(reading)
     checks.extend(_sides(decision))
+    if band_in(decision).indicated:
+        # the finding's own name says where the value lies: obesity, hyponatremia
+        found = knowledge.lexicon().scan(decision.finding.en, kinds=("condition",))
+        checks.extend(MentionCheck(concept=one) for mention in found for one in mention.concepts)
     en, zh = _placed(decision)
     return item(
         f"finding-{reading.lab}",

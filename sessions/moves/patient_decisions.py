@@ -143,7 +143,7 @@ def _bounds(rule: SideEffectRule) -> list[tuple[str, Decimal]]:
 def _placed(reading: Reading, rule: SideEffectRule) -> Names:
     """Return a value with its place against the rule's bounds, as in "Heart rate 48 /min, below 50 /min"."""
     words = {"above": "高于", "below": "低于"}
-    unit = f" {reading.unit}".rstrip()
+    unit = reading.unit if reading.unit.startswith(("/", "%")) else f" {reading.unit}".rstrip()
     en = " and ".join(f"{side} {plain(bound)}{unit}" for side, bound in _bounds(rule))
     zh = "、".join(f"{words[side]}{plain(bound)}{unit}" for side, bound in _bounds(rule))
     return Names(en=f"{capital(reading.name)} {reading.quantity}, {en}", zh=f"{reading.zh}{reading.quantity}，{zh}")

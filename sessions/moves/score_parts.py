@@ -31,6 +31,14 @@ from .parts import capital, item
 from .score_gather import PRESSURE, SEXES, Gathered, lower
 
 _POINTS: Final = "{score}"
+_COMPONENTS: Final = {
+    "urea_nitrogen": ("urea",),
+    "systolic_bp": ("blood_pressure", "hypertension"),
+    "heart_rate": ("pulse",),
+    "respiratory_rate": ("breathing",),
+    "wbc": ("white_cells",),
+}
+"""Measured input → components of scores that it is, under another name."""
 
 
 # -- items -------------------------------------------------------------------------------------------------------------
@@ -122,11 +130,28 @@ def _value_item(case: Case, found: Gathered, reading: Reading) -> Item:
 
 
 def shown(found: Gathered) -> list[Reading]:
-    """Return the measured inputs, those that score points or lie out of range first; a pressure once."""
+    """Return the measured inputs, those that score points, then those out of range first; a pressure once."""
     readings = [
         one for one in found.readings.values() if one.lab != "diastolic_bp" or "systolic_bp" not in found.readings
     ]
-    return sorted(readings, key=lambda one: one.level in {None, "normal"})
+    return sorted(readings, key=lambda one: (not _scores(found, one), one.level in {None, "normal"}))
+
+
+def _scores(found: Gathered, reading: Reading) -> bool:
+    """Tell whether a measured input scores points."""
+    names = (reading.lab, *_COMPONENTS.get(reading.lab, ()))
+    return any(found.result.components.get(one) for one in names)
+
+
+def met_item(case: Case, found: Gathered) -> list[Item]:
+    """Return one item for what makes the total: the measured values that score, two at most, else as for a score."""
+    scoring = [one for one in shown(found) if _scores(found, one)][:2]
+    if len(scoring) < 2:
+        return component_items(case, found, 1)
+    first, second = (_value_item(case, found, one) for one in scoring)
+    check = AllOf(checks=(first.check, second.check))
+    en, zh = f"{first.text.en} {second.text.en}", f"{first.text.zh}{second.text.zh}"
+    return [item("values", en, zh, check, (*first.requires, *second.requires))]
 
 
 def _pressure(found: Gathered) -> Reading | None:

@@ -17,6 +17,7 @@ from .score_parts import (
     component_items,
     grounded_item,
     meaning_item,
+    met_item,
     missing_words,
     parts_words,
     points_words,
@@ -83,7 +84,7 @@ def decide_score(case: Case, decision: Decision) -> Iterator[Move]:
         answer=two_sentences(total_words(found, _inside(case, found)), advice_words(decision)),
         rubric=(
             *reads,
-            *component_items(case, found, 1),
+            *met_item(case, found),
             total_item(found, tuple(one.id for one in reads)),
             meaning_item(found),
             step_advice_item(decision, ("meaning",)),

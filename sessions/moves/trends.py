@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, AnyOf, Check, Item, RetrievedCheck, TrendCheck
+from wardround.rubrics import AllOf, AnyOf, Check, Item, RetrievedCheck, TrendCheck, ValueCheck
 from wardround.sessions.common import Common
 from wardround.sessions.record import Reading
 from wardround.sessions.session import GoldCall
@@ -24,6 +24,7 @@ _SAY: Final[dict[Direction, Names]] = {
     "falling": Names(en="{lab} fell from {first} to {last} this admission", zh="{lab}入院以来由{first}降至{last}"),
     "stable": Names(en="{lab} was stable this admission, {first} to {last}", zh="{lab}入院以来平稳，由{first}到{last}"),
 }
+_SAME: Final = Names(en="{lab} was stable at {last} this admission", zh="{lab}入院以来平稳，一直是{last}")
 _NAMES: Final[dict[Direction, Names]] = {
     "rising": Names(en="rising", zh="上升"),
     "falling": Names(en="falling", zh="下降"),
@@ -62,7 +63,9 @@ def trend_of(series: tuple[Reading, ...] | None, common: Common) -> Trend | None
     if series is None or not 2 <= len(series) <= rules.limit:
         return None
     first, last = series[0], series[-1]
-    least = max(abs(first.value) * rules.percent / Decimal(100), rules.steps * _unit_of_last_decimal(series))
+    # what stays in its range moves within its own noise
+    percent = rules.normal_percent if all(one.level == "normal" for one in series) else rules.percent
+    least = max(abs(first.value) * percent / Decimal(100), rules.steps * _unit_of_last_decimal(series))
     steps = [after.value - before.value for before, after in pairwise(series)]
     if last.value - first.value >= least and all(step >= 0 for step in steps):
         return Trend(first, last, "rising", series)
@@ -117,8 +120,13 @@ def trend_items(trend: Trend) -> list[Item]:
     first, last = trend.first, trend.last
     begins = tuple(key for one in trend.firsts for key in one.keys)
     read = AllOf(checks=(RetrievedCheck(any_of=begins), RetrievedCheck(any_of=last.keys)))
-    checks = [_moved(trend, one) for one in trend.firsts]
-    check: Check = checks[0] if len({one.start for one in checks}) == 1 else AnyOf(checks=tuple(checks))
+    moved = [_moved(trend, one) for one in trend.firsts]
+    checks: list[Check] = list({one.start: one for one in moved}.values())
+    if first.text == last.text:
+        # "stable at 24" gives both ends
+        value = ValueCheck(concept=last.name, value=last.number, unit=last.unit)
+        checks.append(AllOf(checks=(TrendCheck(concept=last.name, direction=trend.direction), value)))
+    check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
     way = _NAMES[trend.direction]
     return [
         item(
@@ -147,6 +155,8 @@ def trend_line(trend: Trend) -> Names:
     """Return a trend with both end points and its reading now, without full stop."""
     last = trend.last
     say, level = _SAY[trend.direction], reads(last)
+    if trend.first.text == last.text:
+        say = _SAME
     en = say.en.format(lab=capital(last.name), first=trend.first.text, last=last.quantity)
     zh = (say.zh or "").format(lab=last.zh, first=trend.first.text, last=last.quantity)
     return Names(en=f"{en}, now {level.en}", zh=f"{zh}，目前{level.zh}")
