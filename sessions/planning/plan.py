@@ -13,6 +13,7 @@ from typing import Final
 
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Focus, Move
 from wardround.sessions.moves.score_gather import computable
 
@@ -98,11 +99,17 @@ def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, 
         return
     scored = tier != "sparse" and bool({"DG", "CR"} & set(arc))
     for thread in _threads(case, scenario, scored, stream, quota):
-        for opening in openings_of(case, thread):
+        for opening in (*_thresholds(case, arc), *openings_of(case, thread)):
             plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota).run()
             if plan is not None:
                 yield plan
                 break
+
+
+def _thresholds(case: Case, arc: Arc) -> tuple[Move, ...]:
+    """Return the opening for an arc that ends in an order without advice: the value by which its dose is chosen."""
+    reading = case.view.latest.get("egfr")
+    return () if reading is None or arc[-1] != "WU" or "CR" in arc else (latest_lab(case, reading),)
 
 
 def _threads(case: Case, scenario: Scenario, scored: bool, stream: Stream, quota: Quota) -> list[Decision]:
@@ -110,7 +117,7 @@ def _threads(case: Case, scenario: Scenario, scored: bool, stream: Stream, quota
 
     Where a score is to be worked out (`scored`), threads that one of the patient's scores belongs to come first.
     """
-    scores = scores_of(case) if scored else ()
+    scores = computable(case) if scored else ()
     found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
     place = {kind: number for number, kind in enumerate(scenario.threads)}
     found.sort(
@@ -170,8 +177,9 @@ class _Search:
         reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
         self.decided = reasons[-1] if reasons else None
         """The turn that decides the thread."""
-        # one turn alone cannot hold both the conflict of a rich session and a score
-        room = sum(task in {"DG", "CR"} for task in arc) >= (2 if tier == "rich" else 1)
+        # no turn holds both the conflict of a rich session and a score, nor, without advice, what the turns hinge on
+        least = 1 if tier != "rich" else 2 if "CR" in arc else 3
+        room = sum(task in {"DG", "CR"} for task in arc) >= least
         self.wants_score = tier != "sparse" and room and bool(computable(case))
         self.pools: list[list[_Choice]] = []
 
@@ -190,7 +198,7 @@ class _Search:
         moves = self._turned() or self._deeper((self.opening,))
         if moves is None:
             return None
-        chain = chain_of(self.case, moves, self.thread)
+        chain = chain_of(self.case, moves, decisions_of(self.case, self.scenario))
         assert chain is not None
         return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
 
@@ -292,6 +300,8 @@ class _Search:
             cost -= 60
         if self.tier == "rich" and move.conflict:
             cost -= 60
+        if move.kind == "prescribe_if" and self.decided is None:
+            cost -= 60  # without advice before it, the order itself rests on what was looked up
         return cost
 
     def _reasoned(self, decides: bool) -> Iterator[Move]:
@@ -354,7 +364,10 @@ class _Search:
         needs = frozenset().union(*(move.needs for move in moves))
         if self.tier == "moderate" and not needs & {"trend", "formula", "threshold"}:
             return False
-        return not self.quota.refuses(moves) and chain_of(self.case, moves, self.thread) is not None
+        return (
+            not self.quota.refuses(moves)
+            and chain_of(self.case, moves, decisions_of(self.case, self.scenario)) is not None
+        )
 
 
 # -- what one case offers: worked out once, whatever the cell ----------------------------------------------------------
