@@ -133,6 +133,7 @@ def _labels(plan: Plan, worded: Sequence[Worded]) -> dict[str, str]:
         "hinge_keys": " ".join(chain.hinge.keys),
         "hinge_to": chain.hinge.to,
         "kinds": " ".join(move.kind for move in moves),
+        "labs": " ".join(lab for move in moves for lab in sorted(set(move.labs))),
         "pairs": " ".join(sorted({pair for move in moves for pair in _pairs(move)})),
         "turned": "yes" if any(turns(move) for move in asked) else "no",
         "conflict": "; ".join(move.conflict for move in moves if move.conflict),

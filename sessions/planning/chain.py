@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -25,22 +25,22 @@ class Chain:
     """The earlier turn whose result is changed."""
     hinge: Hinge
     """What to change, and to what."""
-    by: Literal["decision", "branch", "score"]
+    by: Literal["decision", "branch", "score", "order", "threshold"]
 
 
-def chain_of(case: Case, moves: tuple[Move, ...], thread: Decision) -> Chain | None:
+def chain_of(case: Case, moves: tuple[Move, ...], decisions: Sequence[Decision]) -> Chain | None:
     """Return the dependence of a plan that is told in its labels; None where its turns do not depend on each other.
 
     Args:
         case: The patient.
         moves: The four turns.
-        thread: What the session is about; a score that is gathered rests on its hinge.
+        decisions: Of the case; a score that is gathered rests on the hinge of its own.
     """
-    found = [chain for turn in range(1, len(moves)) for chain in _chains(case, moves, turn, thread)]
+    found = [chain for turn in range(1, len(moves)) for chain in _chains(case, moves, turn, decisions)]
     return min(found, key=lambda one: (_ORDER[moves[one.turn].task], -one.turn, one.on), default=None)
 
 
-def _chains(case: Case, moves: tuple[Move, ...], turn: int, thread: Decision) -> Iterator[Chain]:
+def _chains(case: Case, moves: tuple[Move, ...], turn: int, decisions: Sequence[Decision]) -> Iterator[Chain]:
     move = moves[turn]
     if move.branch is not None:
         for on in range(turn):
@@ -50,12 +50,33 @@ def _chains(case: Case, moves: tuple[Move, ...], turn: int, thread: Decision) ->
                     yield Chain(turn, on, hinge, "branch")
     if move.task in {"CR", "WU"} and move.decision is not None:
         yield from _resting(moves, turn, move.decision.hinge, "decision")
-    if move.task == "DG" and move.score is not None and thread.kind == "score" and thread.subject == move.score:
-        yield from _resting(moves, turn, thread.hinge, "score")
+    if move.kind == "prescribe_if":
+        yield from _resting(moves, turn, _other_dose(case, move), "threshold")
+    if move.task == "DG" and move.score is not None:
+        for one in decisions:
+            if one.kind == "score" and one.subject == move.score:
+                yield from _resting(moves, turn, one.hinge, "score")
+    if move.task == "DG" and move.conflict:
+        yield from _same_order(case, moves, turn)
+
+
+def _other_dose(case: Case, move: Move) -> Hinge:
+    """Return the edit with which the other dose of an order by a threshold would be right."""
+    reading, bound = case.view.latest[move.labs[0]], Decimal(move.words["bound"].en)
+    to = bound * 2 if reading.value < bound else bound / 2
+    return Hinge(kind="quantity", keys=reading.keys, to=plain(to))
+
+
+def _same_order(case: Case, moves: tuple[Move, ...], turn: int) -> Iterator[Chain]:
+    """Yield the dependence of a turn that sets an order, which an earlier turn looked up, against something else."""
+    for order in case.view.orders.values():
+        for on in range(turn):
+            if order.key in moves[turn].keys & moves[on].keys and order.amount is not None:
+                yield Chain(turn, on, Hinge(kind="quantity", keys=(order.key,), to=plain(order.amount * 2)), "order")
 
 
 def _resting(
-    moves: tuple[Move, ...], turn: int, hinge: Hinge, by: Literal["decision", "branch", "score"]
+    moves: tuple[Move, ...], turn: int, hinge: Hinge, by: Literal["decision", "score", "threshold"]
 ) -> Iterator[Chain]:
     for on in range(turn):
         if set(hinge.keys) & moves[on].keys:

@@ -71,6 +71,9 @@ def conflicts(move: Move) -> Iterator[Move]:
 
     Both sides are already among its items, so the gold answer names them and the question stays as it is.
     """
+    if move.kind == "prescribe_if":
+        yield replace(move, conflict="two-doses")  # two rules compete, and the item of the dose asks which holds
+        return
     sides = _SIDES.get(move.kind)
     if sides is None or move.conflict or not _conflicting(move):
         return
