@@ -6,6 +6,7 @@ from .builder import ChartBuilder
 from .caching import cached, fingerprint
 from .chart import Chart, Entry, Snapshot, ViewFilter
 from .dialogue import Dialogue, Said, interview_problems
+from .elements import document_text
 from .errors import DataError, UsageError, WardroundError
 from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
@@ -17,7 +18,7 @@ from .hospital.truth import Truth
 from .hospital.truth_lines import truth_lines
 from .importers import import_fhir, import_mimic
 from .inspection import Event, TypeOverview, never_visible, overview, printable, timeline
-from .interview import Fact, Interview, Persona, Reply, Words
+from .interview import Fact, FactKind, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
 from .outputs import check_output
@@ -27,6 +28,7 @@ from .plotting_html import plot_page
 from .query import SearchError, SearchResult, fhir_search
 from .r4 import Element, r4_elements
 from .recording import Recording, Recordings
+from .resource import Resource, rank_of
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
@@ -34,6 +36,7 @@ from .stays import is_hospital_stay
 from .store import ChartStore
 from .store_writer import StoreWriter
 from .times import DAY, NEVER, SECOND, Instant, format_instant, parse_instant, parse_period
+from .tools.matching import conditions_of
 from .tools.registry import ALL_TOOLS, TOOLS, find_tool
 from .tools.run import run_tool
 from .tools.spec import ToolCall, ToolContext, ToolResult, ToolSpec
@@ -55,6 +58,7 @@ __all__ = [
     "Event",
     "ExportReport",
     "Fact",
+    "FactKind",
     "Hits",
     "Instant",
     "Interview",
@@ -65,6 +69,7 @@ __all__ = [
     "Recording",
     "Recordings",
     "Reply",
+    "Resource",
     "Said",
     "Search",
     "SearchError",
@@ -86,6 +91,8 @@ __all__ = [
     "build_hospital",
     "cached",
     "check_output",
+    "conditions_of",
+    "document_text",
     "export_ndjson",
     "fhir_search",
     "find_tool",
@@ -109,6 +116,7 @@ __all__ = [
     "plot_text",
     "printable",
     "r4_elements",
+    "rank_of",
     "release_names",
     "resource_types",
     "run_tool",

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from wardround.patients import knowledge
-from wardround.patients.elements import document_text
+from wardround.patients import document_text, knowledge, rank_of
 from wardround.patients.knowledge import Names
-from wardround.patients.resource import rank_of
 from wardround.rubrics.reading import read
 from wardround.sessions.moves.move import Case
 

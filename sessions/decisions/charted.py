@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wardround.patients import Instant, format_instant, knowledge, measurements, parse_instant
-from wardround.patients.resource import Resource
-from wardround.patients.tools.matching import conditions_of
+from wardround.patients import Instant, Resource, conditions_of, format_instant, knowledge, measurements, parse_instant
 from wardround.sessions.moves.move import Case
 from wardround.sessions.record import Reading
 

@@ -10,8 +10,17 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from wardround.patients import Fact, Instant, Recording, StoreWriter, Words, find_tool, parse_instant, validate
-from wardround.patients.interview import FactKind
+from wardround.patients import (
+    Fact,
+    FactKind,
+    Instant,
+    Recording,
+    StoreWriter,
+    Words,
+    find_tool,
+    parse_instant,
+    validate,
+)
 from wardround.sessions.session import ChartRef, Session
 
 from .entries import Step

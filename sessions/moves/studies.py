@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from wardround.patients import Stream, knowledge
-from wardround.patients.elements import document_text
+from wardround.patients import Stream, document_text, knowledge
 from wardround.patients.knowledge import Names
 from wardround.rubrics import (
     AllOf,
