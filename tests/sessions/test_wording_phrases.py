@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from wardround.patients import DataError
+from wardround.rubrics import Act, AdviceCheck, Check, ReportsCheck, StatusCheck, TurnTrace, check_answer
 from wardround.sessions.planning.registry import decision_kinds, move_kinds
+from wardround.sessions.session import Language
 from wardround.sessions.wording import phrases
 from wardround.sessions.wording.filling import fill
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.limits import faults, length
-from wardround.sessions.wording.linting import lint
+from wardround.sessions.wording.linting import TYPICAL, lint, typical
 from wardround.sessions.wording.phrases import LANGUAGES, Shape, load_phrases, shape_faults, shapes
 
 WRITES = {
@@ -78,6 +82,42 @@ def test_train_and_public_share_at_most_half(language: str) -> None:
             assert train | public == {
                 one.id for one in (load_phrases(language)[kind].first if first else load_phrases(language)[kind].later)
             }
+
+
+# -- no phrase answers itself ------------------------------------------------------------------------------------------
+
+ACTS: tuple[Act, ...] = ("stop", "hold", "continue", "reduce", "increase", "switch")
+
+
+def _claims(one: Shape, language: Language) -> Iterator[tuple[str, Check]]:
+    """Yield what a shape with typical names could be taken to say."""
+    lab, drug, symptom = (TYPICAL[slot][0] for slot in ("lab", "drug", "symptom"))
+    if "symptom" in one.slots:
+        yield "told", ReportsCheck(concept=symptom)
+    if one.kind in {"function", "home", "plan_home", "decide_home"}:
+        yield "told", ReportsCheck(concept="falls")
+    if "lab" in one.slots:
+        yield from (("read", StatusCheck(concept=lab, status=level)) for level in ("high", "low", "normal"))
+    if one.kind.startswith("decide") and "drug" in one.slots:
+        yield from (("advised", AdviceCheck(act=act, target=drug)) for act in ACTS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_phrase_says_what_it_asks(language: Language) -> None:
+    """Neither as it stands, nor, where it asks for advice without offering a choice, as a statement."""
+    found = []
+    for phrases_ in load_phrases(language).values():
+        for one in (*phrases_.first, *phrases_.later):
+            claims = list(_claims(one, language))
+            for words in dict.fromkeys(typical(one, language)) if claims else ():
+                stated = words.replace("?", ".").replace("？", "。")
+                for kind, check in claims:
+                    open_ = kind != "advised" or " or " in words or "还是" in words
+                    for said in {words} if open_ else {words, stated}:
+                        trace = TurnTrace(language=language)
+                        if check_answer(check, said, language=language, trace=trace).passed:
+                            found.append(f"{one.id}: {kind}: {said}")
+    assert not found, "\n".join(found)
 
 
 # -- the linter sees what is planted -----------------------------------------------------------------------------------
