@@ -90,11 +90,11 @@ def _answer(order: Order, reading: Reading, choice: _Choice, say: tuple[Names, N
     route, often = say
     below = choice.right == choice.low
     bound = plain(choice.bound)
-    en = f"Ordered {order.name} {dose.en} {route.en} {often.en}, as the {reading.name} of {reading.quantity} is"
+    en = f"Set {order.name} at {dose.en} {route.en} {often.en}, as the {reading.name} of {reading.quantity} is"
     zh = f"{spaced(reading.zh)}{reading.quantity}，{'低于' if below else '不低于'}{bound}"
     return Text(
         en=f"{en} {'under' if below else 'not under'} {bound}.",
-        zh=f"{zh}，已开{spaced(order.zh or order.name)}{dose.zh}，{route.zh}，{often.zh}。",
+        zh=f"{zh}，{spaced(order.zh or order.name)}定为{dose.zh}，{route.zh}，{often.zh}。",
     )
 
 

@@ -8,7 +8,7 @@ from wardround.sessions.decisions.decision import Decision
 
 from .move import Case, Move
 from .parts import capital, chart_call, entity
-from .writes import PRIORITIES, write_items
+from .writes import PRIORITIES, request_also, request_risk, write_items
 
 
 def refer(case: Case, service: str, names: Names, priority: str, decision: Decision | None = None) -> Move:
@@ -22,7 +22,7 @@ def refer(case: Case, service: str, names: Names, priority: str, decision: Decis
         decision: What it carries out.
     """
     arguments = {"service_type": names.en, "priority": priority}
-    other, words = "routine" if priority == "urgent" else "asap", PRIORITIES[priority]
+    words, (forbid, danger) = PRIORITIES[priority], request_risk(priority, names, decision)
     accepted = tuple(AdviceCheck(act=act, target=names.en) for act in ("refer", "order"))
     return Move(
         kind="refer",
@@ -34,8 +34,9 @@ def refer(case: Case, service: str, names: Names, priority: str, decision: Decis
         rubric=write_items(
             "ServiceRequest.create",
             arguments,
-            forbid=Forbid(priority=other),
-            danger=Names(en=f"Does not order it as {other}.", zh=f"没有开成{PRIORITIES[other].zh}。"),
+            forbid=forbid,
+            danger=danger,
+            also=request_also(case, service, priority),
             confirm=AnyOf(checks=(*accepted, MentionCheck(concept=names.en))),
         ),
         slots={"service": entity(case, "service", service, names)},

@@ -13,7 +13,6 @@ from wardround.rubrics import (
     AnyOf,
     AvoidsCheck,
     Check,
-    Forbid,
     Item,
     MentionCheck,
     Text,
@@ -24,9 +23,8 @@ from wardround.sessions.record import plain
 
 from .move import Case, Entity, Move
 from .parts import capital, chart_call, item
-from .writes import PRIORITIES, prescribe, write_items
+from .writes import PRIORITIES, prescribe, request_also, request_risk, write_items
 
-_OTHER_PRIORITY: Final = {"urgent": "routine", "routine": "asap", "asap": "routine"}
 _AGAIN: Final = ("repeat", "recheck", "复查")
 
 
@@ -101,7 +99,7 @@ def order_step(case: Case, decision: Decision) -> Move:
     assert order is not None and order.service is not None
     service, words = order.service, PRIORITIES[order.priority]
     arguments = {"service_type": service.en, "priority": order.priority}
-    other = _OTHER_PRIORITY[order.priority]
+    forbid, danger = request_risk(order.priority, service, decision)
     advised = (AdviceCheck(act="order", target=step.target), AdviceCheck(act="refer", target=step.target))
     return Move(
         kind="order_step",
@@ -113,8 +111,9 @@ def order_step(case: Case, decision: Decision) -> Move:
         rubric=write_items(
             "ServiceRequest.create",
             arguments,
-            forbid=Forbid(priority=other),
-            danger=Names(en=f"Does not order it as {other}.", zh=f"没有开成{PRIORITIES[other].zh}。"),
+            forbid=forbid,
+            danger=danger,
+            also=request_also(case, table_of(decision).subject if step.act == "recheck" else "", order.priority),
             confirm=AnyOf(checks=(*advised, MentionCheck(concept=step.target))),
         ),
         slots={"step": step_entity(step, alone=True)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Final, Literal
 
 from wardround.patients import knowledge
@@ -25,7 +26,7 @@ from wardround.sessions.record import Order, Reading, plain
 
 from .drugs import dose_words, spaced
 from .move import Case, Entity, Move
-from .parts import chart_call, drug_entity, item, lab_entity
+from .parts import capital, chart_call, drug_entity, item, lab_entity
 
 _FIELDS: Final[dict[str, dict[str, str]]] = {
     "MedicationRequest.create": {
@@ -49,6 +50,17 @@ _FIELD_WORDS: Final = {
     "detail": "内容",
 }
 _FLAGGED: Final[tuple[Act, ...]] = ("hold", "stop")
+DISCHARGE: Final = "discharge-planning"
+_ACTS: Final[dict[str, Names]] = {
+    "order": Names(en="order", zh="开"),
+    "renew": Names(en="renew", zh="续开"),
+    "change": Names(en="adjust", zh="调整"),
+}
+_DONE: Final[dict[str, Names]] = {
+    "order": Names(en="Ordered {drug} {dose}", zh="已开{drug}{dose}"),
+    "renew": Names(en="Renewed {drug} {dose}", zh="已续开{drug}{dose}"),
+    "change": Names(en="Changed {drug} to {dose}", zh="已将{drug}改为{dose}"),
+}
 PRIORITIES: Final[dict[str, Names]] = {
     "routine": Names(en="routine", zh="常规"),
     "urgent": Names(en="urgent", zh="加急"),
@@ -67,6 +79,7 @@ def write_items(
     danger: Names,
     confirm: Check,
     rests_on: Iterable[str] = (),
+    also: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> tuple[Item, ...]:
     """Return the items of a write: one a field, one negative safety item, nothing else written, and the confirmation.
 
@@ -77,12 +90,15 @@ def write_items(
         danger: The safety item's sentence, with full stop.
         confirm: What the answer must say.
         rests_on: Items that the write itself rests on (a value that decides the dose).
+        also: Argument → values that are as right: the panel that holds a test, "asap" for what is urgent.
     """
     items: list[Item] = []
     lead: tuple[str, ...] = tuple(rests_on)
     fixed = len(lead)
     for argument, name in _FIELDS[tool].items():
-        check = OrderCheck(tool=tool, fields={name: arguments[argument]})
+        right = (arguments[argument], *also.get(argument, ()))
+        checks = tuple(OrderCheck(tool=tool, fields={name: one}) for one in right)
+        check: Check = checks[0] if len(checks) == 1 else AnyOf(checks=checks)
         zh = f"写入的{_FIELD_WORDS[name]}为{arguments[argument]}。"
         items.append(item(name, f"Writes {tool} with {name} {arguments[argument]}.", zh, check, lead))
         # an order of the wrong drug or dose is a wrong order, whatever its other fields say
@@ -94,6 +110,35 @@ def write_items(
         item("confirms", "Confirms to the physician what was written.", "向医生确认已写入的内容。", confirm, lead)
     )
     return tuple(items)
+
+
+def request_risk(priority: str, name: Names, decision: Decision | None) -> tuple[Forbid, Names]:
+    """Return what a request must not be, and the safety item's sentence: too late, or with word of stopping.
+
+    Args:
+        priority: "routine", "urgent" or "asap".
+        name: Of the test or service.
+        decision: What it carries out.
+    """
+    if priority != "routine":
+        return Forbid(priority="routine"), Names(
+            en="Does not leave it for routine, which would be too late.", zh="没有按常规开单而延误。"
+        )
+    order = None if decision is None else decision.order
+    if order is not None:
+        stopped = Names(
+            en=f"Does not write that {order.name} is stopped.", zh=f"没有写成停用{order.zh or order.name}。"
+        )
+        return Forbid(text_mentions=f"stop {order.name}"), stopped
+    gone = Names(en=f"Does not write that no more {name.en} is needed.", zh=f"没有写成不再需要{name.zh or name.en}。")
+    return Forbid(text_mentions=f"no more {name.en}"), gone
+
+
+def _written(case: Case, drug: Entity, dose: str) -> tuple[Names, Names]:
+    """Return how an order is asked for and confirmed: a drug that is ordered already is renewed or changed."""
+    order = case.view.orders.get(drug.id)
+    key = "order" if order is None else "renew" if order.dose == dose else "change"
+    return _ACTS[key], _DONE[key]
 
 
 def prescribe(
@@ -119,6 +164,7 @@ def prescribe(
     route, often = say
     dose = dose_words(arguments["dose"])
     zh = name.zh or name.en
+    act, done = _written(case, drug, arguments["dose"])
     return Move(
         kind="prescribe",
         task="WU",
@@ -126,8 +172,8 @@ def prescribe(
         topic=f"{drug.id}:prescribe",
         calls=(chart_call(case, "MedicationRequest.create", **arguments),),
         answer=Text(
-            en=f"Ordered {name.en} {dose.en} {route.en} {often.en}.",
-            zh=f"已开{spaced(zh)}{dose.zh}，{route.zh}，{often.zh}。",
+            en=f"{done.en.format(drug=name.en, dose=dose.en)} {route.en} {often.en}.",
+            zh=f"{str(done.zh).format(drug=spaced(zh), dose=dose.zh)}，{route.zh}，{often.zh}。",
         ),
         rubric=write_items(
             "MedicationRequest.create",
@@ -140,7 +186,7 @@ def prescribe(
             confirm=MentionCheck(concept=name.en),
         ),
         slots={"drug": drug},
-        words={"dose": dose, "route": route, "frequency": often},
+        words={"act": act, "dose": dose, "route": route, "frequency": often},
         decision=decision,
     )
 
@@ -148,8 +194,7 @@ def prescribe(
 def recheck(case: Case, reading: Reading, priority: str, decision: Decision | None = None) -> Move:
     """Return the turn that orders a repeat of a lab, "routine" or "urgent"."""
     arguments = {"service_type": reading.name, "priority": priority}
-    other = "routine" if priority == "urgent" else "asap"
-    words = PRIORITIES[priority]
+    words, (forbid, danger) = PRIORITIES[priority], request_risk(priority, reading.names, decision)
     targets = (AdviceCheck(act="recheck", target=reading.name), AdviceCheck(act="order", target=reading.name))
     return Move(
         kind="recheck",
@@ -163,8 +208,9 @@ def recheck(case: Case, reading: Reading, priority: str, decision: Decision | No
         rubric=write_items(
             "ServiceRequest.create",
             arguments,
-            forbid=Forbid(priority=other),
-            danger=Names(en=f"Does not order it as {other}.", zh=f"没有开成{PRIORITIES[other].zh}。"),
+            forbid=forbid,
+            danger=danger,
+            also=request_also(case, reading.lab, priority),
             confirm=AnyOf(checks=(*targets, MentionCheck(concept=reading.name))),
         ),
         slots={"lab": lab_entity(case, reading)},
@@ -173,10 +219,16 @@ def recheck(case: Case, reading: Reading, priority: str, decision: Decision | No
     )
 
 
+def request_also(case: Case, lab: str, priority: str) -> dict[str, tuple[str, ...]]:
+    """Return what counts as well in a request: a panel that holds the test; "urgent" and "asap" alike."""
+    soon = () if priority == "routine" else tuple(one for one in ("urgent", "asap") if one != priority)
+    return {"service_type": case.common.panels.get(lab, ()), "priority": soon}
+
+
 def flag(case: Case, order: Order, act: Literal["hold", "stop"], decision: Decision | None = None) -> Move:
     """Return the turn that puts a safety flag on the chart: "hold" or "stop" a drug."""
     name, zh, words = order.name, order.zh or order.name, case.common.act_words[act]
-    arguments = {"category": "safety", "code": f"{act} {name}", "detail": f"{words.en.capitalize()} {name}."}
+    arguments = {"category": "safety", "code": f"{act} {name}", "detail": f"{capital(words.en)} {name}."}
     accepted = tuple(AdviceCheck(act=one, target=name) for one in _FLAGGED)
     return Move(
         kind="flag",
@@ -202,7 +254,7 @@ def flag_watch(case: Case, reading: Reading, order: Order, decision: Decision | 
     """Return the turn that puts a safety flag on the chart: a lab is to be watched on a drug."""
     name, zh = order.name, order.zh or order.name
     say = f"watch the {reading.name} on {name}"
-    arguments = {"category": "safety", "code": f"watch {reading.name}", "detail": f"{say.capitalize()}."}
+    arguments = {"category": "safety", "code": f"watch {reading.name}", "detail": f"{capital(say)}."}
     wanted = arguments | {"code": f"watch {reading.name} on {name}"}
     return Move(
         kind="flag_watch",
@@ -244,9 +296,12 @@ def decision_writes(case: Case, decision: Decision) -> Iterator[Move]:
         yield flag(case, order, "hold", decision)
     if decision.act in {"stop", "switch", "swap"}:
         yield flag(case, order, "stop", decision)
-    if decision.act in {"continue", "reduce", "increase", "recheck", "resume", "restart"}:
+    watched = decision.act != "continue" or not order.as_needed
+    if watched and decision.act in {"continue", "reduce", "increase", "recheck", "resume", "restart"}:
         yield flag_watch(case, reading, order, decision)
-    if decision.act in {"continue", "restart", "resume", "same-dose"} and order.amount is not None:
+    # Within the stay the order is there already; at discharge it is written anew.
+    renewed = case.scenario == DISCHARGE and decision.act in {"continue", "restart", "resume", "same-dose"}
+    if renewed and order.amount is not None:
         yield from _ordered(case, decision, order.amount, 2 * order.amount)
     if decision.act in {"reduce", "ease"} and order.amount is not None:
         lower = lower_dose(case, order)
@@ -317,6 +372,8 @@ __all__ = [
     "order_fields",
     "prescribe",
     "recheck",
+    "request_also",
+    "request_risk",
     "usual_doses",
     "write_items",
 ]

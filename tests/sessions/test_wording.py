@@ -40,6 +40,7 @@ PLAN = Decision(
     hinge=Hinge("quantity", (), ""),
 )
 ORDER = {
+    "act": Names(en="order", zh="开"),
     "dose": Names(en="5 mg", zh="5 mg"),
     "route": Names(en="by mouth", zh="口服"),
     "frequency": Names(en="once daily", zh="每日一次"),
