@@ -95,7 +95,7 @@ class Antecedent(_Frozen):
 
     turn: int = Field(ge=0)
     entity: str
-    """Kind and id ("drug:warfarin"), or what was asked or advised there ("ask:latest", "event:taking", "advice:fits")."""
+    """Kind and id ("drug:warfarin"), or what was asked or advised ("ask:latest", "event:taking", "advice:fits")."""
     names: Text | None = None
     """What that query calls it; None where it is no single thing."""
 

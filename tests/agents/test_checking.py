@@ -15,6 +15,11 @@ def _with_turn(session: Session, number: int, **update: object) -> SessionSet:
     return SessionSet([session.model_copy(update={"turns": tuple(turns)})], "planted")
 
 
+def _first_drug(session: Session) -> str | None:
+    calls = (call for turn in session.turns if turn.gold is not None for call in turn.gold.calls)
+    return next((call.arguments["medication"] for call in calls if "medication" in call.arguments), None)
+
+
 def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartStore) -> None:
     report = check_set(ward_sessions, ward)
     assert report["failures"] == []
@@ -51,12 +56,12 @@ def test_another_chart_is_found(ward_sessions: SessionSet, ward: ChartStore) -> 
 def test_a_set_that_pays_a_loophole_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
     """A rubric that pays for the drug's name, which the query gives away, pays those who only repeat it."""
 
-    def careless(session: Session) -> Session:
-        item = Item(id="said", text=Text(en="Names it."), check=MentionCheck(concept=session.labels["drug"]))
+    def careless(session: Session, drug: str) -> Session:
+        item = Item(id="said", text=Text(en="Names it."), check=MentionCheck(concept=drug))
         turns = (turn.model_copy(update={"rubric": (item,)}) for turn in session.turns)
         return session.model_copy(update={"turns": tuple(turns)})
 
-    named = [session for session in ward_sessions if "drug" in session.labels]
-    report = check_set(SessionSet([careless(session) for session in named], "paid"), ward)
-    assert {"session": "*", "rule": "gameable"}.items() <= report["failures"][-1].items()
+    named = [(session, drug) for session in ward_sessions if (drug := _first_drug(session))][:24]
+    report = check_set(SessionSet([careless(*one) for one in named], "paid"), ward)
+    assert {("*", "gameable")} <= {(failure["session"], failure["rule"]) for failure in report["failures"]}
     assert report["mrs"]["contradictor"] > earns_at_most()["contradictor"]
