@@ -56,3 +56,18 @@ def sore(making: Making, done: Treated) -> None:
     making.body.add(
         Shift(_PAIN, done.id, "add", size, begin, begin + 2 * HOUR, begin + rule.lasts_h * HOUR, rule.eases_h)
     )
+
+
+def ease(making: Making, done: Treated) -> None:
+    """Let a procedure take away what it was done against (pain, once the artery is open).
+
+    Args:
+        making: The life.
+        done: The procedure.
+    """
+    rule = rules().eases.get(done.procedure)
+    if rule is None or rule.lab not in lab_profiles():
+        return
+    begin, end = done.at, done.end or done.at
+    turn = end + rule.lasts_hours * HOUR
+    making.body.add(Shift(rule.lab, done.id, "times", rule.to, begin, end + HOUR // 2, turn, 24))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder
+from wardround.patients.knowledge.graph_models import Phase, ProcedureOrder, StudyOrder
 from wardround.patients.times import DAY, Instant
 
-from .aching import ache, sore
+from .aching import ache, ease, sore
 from .diagnosing import move_body
 from .generation import rules
 from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
@@ -16,13 +16,20 @@ from .life import Illness, Pair, Prescription, Result, Treated
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_drip, monitors
 from .naming import name_of
-from .operating import cover
+from .operating import cover, make_ready, safe_from, waits
 from .signs import Showing, measured
 from .situating import is_a
 from .specimens import of_procedures
 from .stays import Course, to_icu
 from .telling import tell
 from .workup import culture, draw, indication, plain_name, send_off, study
+
+_FIRST_HOURS = 3
+"""Studies that begin so many hours after arrival belong to an emergency visit, however short."""
+_NEARLY_ALWAYS = 80
+"""A study of so many percent is done for what begins in hospital."""
+_ALWAYS_WHEN_SEVERE = frozenset({"blood", "sputum"})
+"""Cultures that nobody severely ill goes without, where the illness calls for them at all."""
 
 
 def arrive(course: Course) -> None:
@@ -97,6 +104,8 @@ def _look(course: Course, place: str) -> None:
     making = course.making
     done: set[str] = set()
     for one in course.acute:
+        _operate(course, course.illness(one))
+    for one in course.acute:
         illness, work = course.illness(one), course.profile(one).workup
         why = indication(making, illness, [place])
         for order in work.studies:
@@ -104,16 +113,57 @@ def _look(course: Course, place: str) -> None:
                 continue
             if not making.chance(order.percent, "study", one, order.study, course.ward):
                 continue
-            stream = making.stream("study at", one, order.study, course.ward)
-            at = course.arrival + max(25, between(stream, order.hours[0] * 60, order.hours[1] * 60)) * MINUTE
-            if at > course.leaves - 3 * HOUR:
+            at = _look_at(course, illness, order)
+            if at is None:
                 continue
             done.add(order.study)
             study(making, order, illness, at, course.place(at), why)
-        _operate(course, illness)
         if work.consult is not None and course.inpatient and one == course.principal:
             _consult(course, one, work.consult)
     _keep_up(course)
+
+
+def _look_at(course: Course, illness: Illness, order: StudyOrder) -> Instant | None:
+    """Return when a study is done: in no procedure, and before an emergency visit is over; None: not in this stay."""
+    making = course.making
+    stream = making.stream("study at", illness.id, order.study, course.ward)
+    at = course.arrival + max(25, between(stream, order.hours[0] * 60, order.hours[1] * 60)) * MINUTE
+    soon = rules().at_once.get(illness.condition)
+    if soon is not None and order.study in soon.studies:
+        at = course.arrival + between(stream, *soon.studies[order.study]) * MINUTE
+    elif not course.inpatient and order.hours[0] <= _FIRST_HOURS and at > course.arrival + HOUR:
+        at = course.arrival + between(stream, 25, 60) * MINUTE
+    for done in sorted(making.treated, key=lambda one: one.at):
+        if done.procedure not in rules().lasting and done.at - 20 * MINUTE <= at <= (done.end or done.at):
+            at = (done.end or done.at) + between(stream, 15, 40) * MINUTE
+    late = course.leaves - (3 * HOUR if course.inpatient else 20 * MINUTE)
+    return at if at <= late else None
+
+
+def look_again(course: Course, illness: Illness) -> None:
+    """Examine, look and take cultures for what began in hospital, as at the door.
+
+    Args:
+        course: The stay.
+        illness: What has begun.
+    """
+    making, place = course.making, course.place(illness.known_at)
+    at = illness.onset + 3 * HOUR
+    if place != course.place(course.arrival):  # what was denied at the door stands under the door
+        showing = Showing(making, place, at, at + 20 * MINUTE, ())
+        showing.add(illness, "acute")
+        told = {sign.finding for sign in making.signs if sign.encounter == place}
+        signs = [sign for sign in showing.signs() if sign.present and sign.type == "sign" and sign.finding not in told]
+        making.signs.extend(signs)
+    work = course.profile(illness.id).workup
+    draw_labs(course, [one for one in work.panels if one != "vitals"], at)
+    for order in work.studies:
+        begins = order.percent >= _NEARLY_ALWAYS and order.hours[0] <= _FIRST_HOURS
+        if begins and (not order.severity or illness.severity in order.severity):
+            study(making, order, illness, at + 30 * MINUTE, place, "follow-up")
+    for number, grown in enumerate(one for one in work.cultures if one.specimen not in of_procedures()):
+        if making.chance(grown.percent, "culture", illness.id, grown.specimen, course.ward):
+            culture(making, grown, illness, at + (40 + 2 * number) * MINUTE, place)
 
 
 def _consult(course: Course, illness: str, service: str) -> None:
@@ -141,6 +191,9 @@ def _operate(course: Course, illness: Illness) -> None:
             at = course.icu_from + between(stream, 10, 180) * MINUTE
         if order.hours[1] >= 24 and not 7 * HOUR <= at % DAY <= 19 * HOUR:  # what can wait is not done at night
             at = at_clock(at if at % DAY < 7 * HOUR else at + DAY, between(stream, 8, 14), between(stream, 0, 59))
+        if waits(course, order):
+            course.put_off.append((illness.id, order, at))
+            continue
         if at > course.leaves - 4 * HOUR and order.percent >= 90 and course.inpatient and not course.dies:
             course.leaves = at_clock(at + 2 * DAY, 12, 30)  # it is why the patient is here
         if at > course.leaves - 4 * HOUR:
@@ -183,6 +236,7 @@ def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant
             making.change(one, resolved=done.end)
     move_body(making, illness, order.effects, at, episode=True, flare=done.id)
     sore(making, done)
+    ease(making, done)
     what = name_of(order.procedure)
     tell(making, done.at, course.place(at), "procedure_done", (done.id, illness.id), procedure=what)
 
@@ -195,7 +249,9 @@ def _grow(course: Course, place: str) -> None:
         for number, order in enumerate(course.profile(one).workup.cultures):
             if order.specimen in of_procedures():  # sent off when the procedure is done
                 continue
-            if order.specimen in done or not making.chance(order.percent, "culture", one, order.specimen, course.ward):
+            grave = course.illness(one).severity == "severe" and order.specimen in _ALWAYS_WHEN_SEVERE
+            percent = 100 if grave else order.percent
+            if order.specimen in done or not making.chance(percent, "culture", one, order.specimen, course.ward):
                 continue
             done.add(order.specimen)
             culture(making, order, course.illness(one), at + number * 2 * MINUTE, place)
@@ -253,17 +309,23 @@ def settle(course: Course) -> None:
     making = course.making
     if course.inpatient and course.ed is None:
         _weigh(course)
-    begin = course.arrival + between(making.stream("treated", course.ward), 80, 140) * MINUTE
+    soon = rules().at_once.get(course.illness(course.principal).condition)
+    minutes = (80, 140) if soon is None else soon.treated
+    begin = course.arrival + between(making.stream("treated", course.ward), *minutes) * MINUTE
     started: list[Prescription] = []
     for one in course.acute:
         started.extend(treat(course, one, "ed", begin))
     if course.inpatient and any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in started):
         to_icu(course)
-    if course.inpatient and course.ed is not None:
+    _sugar_on_the_drip(course, started)
+    held = make_ready(course, begin)
+    tell_held(course, course.desk.now(begin), held)
+    if not course.inpatient or course.ed is not None:
         _hold_at_diagnosis(course, begin)
     if course.inpatient:
         cover(course, max(begin, course.admitted) + 15 * MINUTE)
         _admit(course, max(begin, course.admitted) + 15 * MINUTE, started)
+        _operate_later(course, begin)
     for one in course.acute:
         _known_when_treated(course, one)
         since = course.working.get(one, course.arrival + 12 * HOUR)
@@ -292,11 +354,36 @@ def _hold_at_diagnosis(course: Course, begin: Instant) -> None:
     """Hold home drugs in the emergency department as soon as it is known what is the matter."""
     making = course.making
     known = [course.illness(one).known_at for one in course.acute]
-    at = max(begin, min(max(known) + 5 * MINUTE, course.admitted - 10 * MINUTE))
-    if at >= course.admitted:
+    end = course.admitted if course.inpatient else course.leaves - 20 * MINUTE
+    at = max(begin, min(max(known) + 5 * MINUTE, end - 10 * MINUTE))
+    if at >= end:
         return
-    held = course.desk.review(at, "inpatient", course.ward, [making.orders[one] for one in course.home])
+    home = [making.orders[one] for one in course.home]
+    if not course.inpatient:  # what must not be taken now; doses are looked at by those who see the patient again
+        home = [one for one in home if is_a(one.drug, rules().held_when_ill)]
+    held = course.desk.review(at, "inpatient", course.ward, home)
     tell_held(course, course.desk.now(at), held)
+
+
+def _sugar_on_the_drip(course: Course, started: Sequence[Prescription]) -> None:
+    """Measure the sugar every two hours in the emergency department while insulin runs."""
+    for order in started:
+        if is_drip(order) and is_a(order.drug, ("insulin",)) and course.ed is not None:
+            for at in range(order.start + HOUR, course.admitted - 20 * MINUTE, 2 * HOUR):
+                draw_labs(course, ["glucose"], at)
+
+
+def _operate_later(course: Course, held: Instant) -> None:
+    """Do the operations that waited for an anticoagulant to wear off, once the clotting allows it."""
+    for one, order, planned in course.put_off:
+        at, measured_at = safe_from(course, planned, held)
+        if at > course.leaves - 4 * HOUR:
+            if course.dies:
+                continue
+            course.leaves = at_clock(at + 2 * DAY, 12, 30)
+        for then in measured_at:
+            draw_labs(course, ["coags"], then)
+        perform(course, course.illness(one), order, at)
 
 
 def tell_held(course: Course, at: Instant, orders: Sequence[Prescription]) -> None:
@@ -373,10 +460,21 @@ def _known_when_treated(course: Course, one: str) -> None:
 def support(course: Course, at: Instant) -> None:
     """Hold up the circulation in intensive care where it fails only now."""
     illness = course.illness(course.principal)
-    for line in course.profile(course.principal).treatments:
-        if "icu" in line.phase and any(is_a(drug, rule.drugs) for rule in rules().called_for for drug in line.any_of):
-            order = course.desk.treat(illness, line, "icu", at, "inpatient", course.place(at))
-            only_there(course, [order] if order is not None else [])
+    pressors = [drug for rule in rules().called_for for drug in rule.drugs]
+    own = [
+        line
+        for line in course.profile(course.principal).treatments
+        if "icu" in line.phase and any(is_a(drug, pressors) for drug in line.any_of)
+    ]
+    begun = [one.drug for one in course.making.active(at) if is_a(one.drug, pressors)]
+    for line in own:
+        order = course.desk.treat(illness, line, "icu", at, "inpatient", course.place(at))
+        only_there(course, [order] if order is not None else [])
+        begun += [order.drug] if order is not None else []
+    if not begun:
+        order = course.desk.treat(illness, rules().pressor, "icu", at, "inpatient", course.place(at))
+        if order is not None and order.stop is None:
+            course.desk.end(order, course.icu_to, rules().reasons["out_of_icu"].pair(), ended="completed")
 
 
 def _close_ed(course: Course, order: Prescription, at: Instant) -> None:

@@ -14,6 +14,7 @@ from wardround.patients.times import DAY, Instant
 from .generation import rules
 from .life import GivenDose, Pair, Prescription
 from .making import HOUR, MINUTE, Making, at_clock, between
+from .medicating import is_once
 from .situating import is_a
 from .stays import Course
 
@@ -54,11 +55,20 @@ def chart_doses(course: Course) -> None:
         times = _asked_for(making, order, begin, end) if order.prn else dose_times(order, begin, end)
         if order.encounter == course.emergency and not order.prn:
             times = _at_once(order, times, begin, end)
+        times = _after_load(making, order, times)
         if len(times) > room:  # all doses of an order or none: half of them would read as missed
             continue
         room -= len(times)
         for at in times:
             making.doses.append(_dose(course, order, at))
+
+
+def _after_load(making: Making, order: Prescription, times: list[Instant]) -> list[Instant]:
+    """Return the times of doses without those within a day of a loading dose that stands for the first day."""
+    if order.drug not in rules().day_after_load or is_once(order):
+        return times
+    loads = [one.start for one in making.orders.values() if one.drug == order.drug and is_once(one)]
+    return [at for at in times if not any(0 <= at - load < 18 * HOUR for load in loads)]
 
 
 def _at_once(order: Prescription, times: list[Instant], begin: Instant, end: Instant) -> list[Instant]:

@@ -94,6 +94,8 @@ def what_comes(making: Making, at: Instant, setting: Kind, before: Sequence[str]
     for profile in condition_profiles().values():
         if profile.id in making.barred or profile.id in before or profile.id in hidden:
             continue
+        if hidden and not fits(making, profile, at, hidden):
+            continue
         weight = _odds(making, profile, at, setting, mine)
         if weight:
             boost = min(10 + likelier.get(profile.id, 0), 60)

@@ -11,10 +11,14 @@ from .documents import Frozen, Words, read_document
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
+    AtOnce,
+    Booked,
     CallBack,
     CalledFor,
+    Closing,
     Cover,
     Drinkers,
+    Eases,
     Explained,
     FamilyRule,
     FromBody,
@@ -22,6 +26,7 @@ from .generation_rules import (
     HeldBefore,
     HoldRule,
     PastProcedure,
+    PutOff,
     Ready,
     ReasonRule,
     Relation,
@@ -29,6 +34,7 @@ from .generation_rules import (
     Shows,
     Slow,
     Soreness,
+    Tapered,
     ToldWith,
     Transfuse,
     VaccineRule,
@@ -134,6 +140,24 @@ class Rules(Frozen):
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
     transfuse: Transfuse
+    closing: Closing
+    sedation: Treatment
+    """What the ventilated get."""
+    day_after_load: tuple[str, ...]
+    """Drugs whose loading dose is the first day's: no other follows within a day."""
+    held_when_ill: tuple[str, ...]
+    """Home drugs that are held at an emergency visit where they must not be taken now."""
+    pressor: Treatment
+    """What holds up the circulation in intensive care where the illness names nothing of its own."""
+    sedated_for: tuple[str, ...]
+    """Procedures under which one is sedated."""
+    put_off: PutOff
+    at_once: dict[str, AtOnce]
+    """Conditions that are treated in the first minutes."""
+    eases: dict[str, Eases]
+    """Procedure → what it takes away."""
+    booked: tuple[Booked, ...]
+    tapered: Tapered
     as_needed: tuple[AsNeeded, ...]
     held_before: HeldBefore
     seasons: dict[str, tuple[int, ...]]

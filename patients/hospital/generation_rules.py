@@ -316,3 +316,79 @@ class Transfuse(Frozen):
     most: int
     """Transfusions of one stay for which the way home is put off."""
     order: ProcedureOrder
+
+
+class Closing(Frozen):
+    """An illness in which a drug runs until a value is back, and what runs beside it and afterwards."""
+
+    condition: str
+    lines: tuple[str, ...]
+    """Lines of treatment that run until then."""
+    lab: str
+    enough: Decimal
+    """They end at or below it."""
+    panel: str
+    """Drawn while they run."""
+    hours: int
+    """So often."""
+    beside: tuple[Replacement, ...]
+    """What is given as well while they run."""
+    ends: tuple[str, ...]
+    """Lines that end with them, as those beside do."""
+    then: tuple[str, ...]
+    """Lines that begin when they end."""
+
+
+class PutOff(Frozen):
+    """Operations that wait until an anticoagulant that the patient takes at home has worn off."""
+
+    procedures: tuple[str, ...]
+    can_wait_hours: int
+    """Only those that may be done so long after arrival."""
+    drugs: tuple[str, ...]
+    doac_hours: int
+    """Hours from the hold to the operation where no lab tells."""
+    lab: str
+    safe_below: Decimal
+    reverse_from: Decimal
+    """From this value on what reverses it is given."""
+    line: Treatment
+    falls_to: tuple[Decimal, Decimal]
+    """Factors by which what reverses it lowers the lab."""
+    falls_hours: int
+    lasts_hours: int
+    again_hours: int
+    """The lab is drawn again so many hours later."""
+
+
+class AtOnce(Frozen):
+    """An illness that is treated in the first minutes, before the results are back."""
+
+    treated: tuple[int, int]
+    """Minutes after arrival."""
+    studies: dict[str, tuple[int, int]]
+    """Study → minutes after arrival."""
+
+
+class Eases(Frozen):
+    """What a procedure takes away."""
+
+    lab: str
+    to: Decimal
+    """As a factor."""
+    lasts_hours: int
+
+
+class Booked(Frozen):
+    """Labs that are booked for who goes home on a drug."""
+
+    drugs: tuple[str, ...]
+    labs: tuple[str, ...]
+    days: tuple[int, int]
+
+
+class Tapered(Frozen):
+    """Drugs that are lowered step by step after a course longer than some days."""
+
+    drugs: tuple[str, ...]
+    days: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
@@ -18,6 +19,9 @@ from .prescribing import choose, problems
 from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
+from .thinning import too_thin
+
+_ANTIBIOTIC, _ANTICOAGULANT = ("antibiotic",), ("anticoagulant",)
 
 
 def leave(course: Course) -> None:
@@ -45,6 +49,7 @@ def leave(course: Course) -> None:
         return
     _send_home(course, at, going_on)
     _resume(course, at)
+    _still_thin(course, at, going_on)
     _what_stays(course, at)
     for one in course.acute:
         illness = course.illness(one)
@@ -95,7 +100,7 @@ def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: 
         Whether that is settled: it runs again, or something else of its kind has taken its place.
     """
     around = situation(making, at, "home")
-    if order.drug in around.drugs:
+    if order.drug in around.drugs or too_thin(making, order.drug, at):
         return True
     if any(one.kind == "duplicate" for one in problems(order.drug, order.dose, order.route, order.frequency, around)):
         return True
@@ -119,7 +124,7 @@ def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -
             if not ("discharge" in line.phase or chronic):
                 continue
             fit = _targeted(line, illness, going_on) if line.targeted else fitting(making, illness, line, at)
-            if fit is None:
+            if fit is None or _served(making, illness, fit, at):
                 continue
             phase: Phase = "discharge" if "discharge" in line.phase else "home"
             if lead_in(making, desk, illness, fit, at, course.ward, given):
@@ -127,6 +132,42 @@ def _send_home(course: Course, at: Instant, going_on: dict[str, Prescription]) -
             order = desk.treat(illness, fit, phase, at, "discharge", course.ward, given=given)
             if order is not None and order.start == at and order.drug in going_on and order.continues is None:
                 making.orders[order.id] = replace(order, continues=going_on[order.drug].id)
+
+
+def _still_thin(course: Course, at: Instant, going_on: dict[str, Prescription]) -> None:
+    """Let the injections of an anticoagulant go on at home where a clot was treated and nothing by mouth is safe."""
+    making, desk = course.making, course.desk
+    if any(is_a(one.drug, _ANTICOAGULANT) for one in making.active(at)):
+        return
+    for order in going_on.values():
+        if order.indication not in course.acute or not is_a(order.drug, ("heparins",)) or order.route == "IV":
+            continue
+        lines = course.profile(order.indication).treatments
+        line = next((one for one in lines if one.id == order.line and one.dose_for == "treatment"), None)
+        goes_on = any(
+            "discharge" in one.phase and any(is_a(drug, _ANTICOAGULANT) for drug in one.any_of) for one in lines
+        )
+        if line is None or not goes_on:
+            continue
+        around = situation(making, at, "inpatient")
+        choice = choose([order.drug], around, making.stream("injected", order.id), dose_for=line.dose_for)
+        if choice is not None and choice.route == order.route:
+            new = replace(choice, name=order.name)
+            desk.write(new, at, "discharge", course.ward, order.indication, line=line.id, continues=order.id)
+            return
+
+
+def _served(making: Making, illness: Illness, line: Treatment, at: Instant) -> bool:
+    """Tell whether something that goes home serves a line: what a culture chose, an anticoagulant that is taken up."""
+    if line.targeted:
+        return False
+    lines = {one.id for one in condition_profiles()[illness.condition].treatments if one.targeted}
+    antibiotic = all(is_a(drug, _ANTIBIOTIC) for drug in line.any_of)
+    if antibiotic and any(one.line in lines and one.indication == illness.id and one.kind == "discharge"
+                          and one.start == at for one in making.orders.values()):  # fmt: skip
+        return True
+    held = any(is_a(making.orders[one].drug, _ANTICOAGULANT) for one in making.paused)
+    return held and line.dose_for == "prophylaxis" and any(is_a(drug, _ANTICOAGULANT) for drug in line.any_of)
 
 
 def _targeted(line: Treatment, illness: Illness, going_on: dict[str, Prescription]) -> Treatment | None:

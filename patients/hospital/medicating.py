@@ -18,6 +18,7 @@ from .making import HOUR, MINUTE, Making, between, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
 from .situating import is_a, situation
+from .thinning import to_end, too_thin
 
 Kind = Literal["home", "inpatient", "discharge"]
 _FADES_H = 24
@@ -150,7 +151,8 @@ class Desk:
         """Return the drugs that are known and were on the market by then."""
         year = int(format_instant(at)[:4])
         years = rules().drug_years
-        return [drug for drug in any_of if drug in drug_profiles() and year >= years.get(drug, 0)]
+        there = [drug for drug in any_of if drug in drug_profiles() and year >= years.get(drug, 0)]
+        return [drug for drug in there if not too_thin(self._making, drug, at)]
 
     def _called_for(self, drug: str, at: Instant) -> bool:
         """Tell whether the vital sign that a drug is given for calls for it; most drugs need none."""
@@ -263,6 +265,8 @@ class Desk:
             continues=continues, line=line,
         )  # fmt: skip
         making.orders[order.id] = order
+        for other in [] if once else to_end(making, order, at):
+            self.end(other, at, rules().reasons["one_antiplatelet"].pair())
         if not choice.prn:
             self.act(order, at)
         if stop is not None:

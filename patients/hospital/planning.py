@@ -60,6 +60,7 @@ def plan_leaving(course: Course) -> None:
     after = [order for order in making.active(at) if order.kind != "inpatient"]
     items = list(drug_changes(making, before, after, course.ward))
     items.extend(_lead_ins(making, after, course.ward, at))
+    items.extend(_tapers(making, after, course.ward, at))
     for illness in illnesses[:2]:
         profile = condition_profiles()[illness.condition]
         stream = making.stream("advice", course.ward, illness.id)
@@ -69,7 +70,7 @@ def plan_leaving(course: Course) -> None:
     for kind in ("activity", "diet"):
         items.append(_item(making, kind, kind, course.ward, ()))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
-    _come_back(making, course.ward, at, illnesses, after)
+    _come_back(making, course.ward, at, illnesses, after, list(_booked(making, after, course.ward, at)))
 
 
 def _holds(words: str, after: Sequence[Prescription]) -> bool:
@@ -88,6 +89,28 @@ def _lead_ins(making: Making, after: Sequence[Prescription], key: str, at: Insta
                 making, "drug_change", "lead_in", key + order.id, (order.id,), drug=drug_name(order.drug), n=(n, n),
                 dose=dose_words(choice.dose), frequency=frequency_words(choice.frequency),
             )  # fmt: skip
+
+
+def _tapers(making: Making, after: Sequence[Prescription], key: str, at: Instant) -> Iterable[PlanItem]:
+    """Tell of each drug that a long course of goes home that it is not stopped at once."""
+    rule = rules().tapered
+    for order in after:
+        days = (order.stop - at) // DAY if order.stop is not None and order.start == at else 0
+        if days > rule.days and is_a(order.drug, rule.drugs):
+            n = str(days)
+            yield _item(
+                making, "drug_change", "taper", key + order.id, (order.id,), drug=drug_name(order.drug), n=(n, n)
+            )
+
+
+def _booked(making: Making, after: Sequence[Prescription], key: str, at: Instant) -> Iterable[PlanItem]:
+    """Book the labs by which a drug that goes home is followed."""
+    for rule in rules().booked:
+        facts = tuple(order.id for order in after if is_a(order.drug, rule.drugs))
+        if facts:
+            days = _on_weekday(at, between(making.stream("booked", key, *rule.labs), *rule.days))
+            yield _item(making, "lab", "lab", key + "booked", facts, due=at_clock(at + days * DAY, 9),
+                        n=(str(days), str(days)), labs=_lab_names(rule.labs))  # fmt: skip
 
 
 def plan_clinic(making: Making, encounter: str, at: Instant, illness: Illness, before: Sequence[Prescription]) -> None:
@@ -122,8 +145,9 @@ def drug_changes(
 
 
 def _come_back(
-    making: Making, encounter: str, at: Instant, illnesses: Sequence[Illness], after: Sequence[Prescription]
-) -> None:
+    making: Making, encounter: str, at: Instant, illnesses: Sequence[Illness], after: Sequence[Prescription],
+    booked: Sequence[PlanItem] = (),
+) -> None:  # fmt: skip
     items: list[PlanItem] = []
     seen: set[str] = set()
     for illness in illnesses[:3]:
@@ -151,6 +175,7 @@ def _come_back(
                   service=name_of(service_of(making, (), "clinic", at)), n=(str(days), str(days)),
                   reason=(words.en, words.zh))
         )  # fmt: skip
+    items.extend(booked)
     making.plans.append(Plan(making.new("pl"), "followup", at, encounter, tuple(items)))
 
 

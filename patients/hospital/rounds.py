@@ -9,11 +9,12 @@ from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
 from .answering import answer
-from .course import draw_labs, enter_icu, perform, support, tell_held, treat
+from .attending import attend, tube_between
+from .course import draw_labs, enter_icu, look_again, perform, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
-from .life import Culture
+from .life import Culture, Prescription
 from .making import HOUR, MINUTE, at_clock, between
 from .medicating import monitors
 from .naming import name_of
@@ -122,8 +123,6 @@ def _round(course: Course, at: Instant, number: int) -> None:
         tell(making, at, course.place(at), "worsened", (course.principal,))
     carry_on(course, at)
     hand_over(course, at, phase)
-    if phase == "icu" and course.in_icu:
-        support(course, at)
     _stop_what_is_done(course, at)
     if phase == "inpatient":
         to_tablets(course, at)
@@ -141,8 +140,11 @@ def _round(course: Course, at: Instant, number: int) -> None:
 
 def _stop_what_is_done(course: Course, at: Instant) -> None:
     """End what is given only until the patient is better: fluids."""
+    beside = {one.line.id for one in rules().closing.beside if one.line is not None}
     for order in course.making.active(at):
         turn = course.turns.get(order.indication or "")
+        if order.line in beside:  # it ends with the insulin
+            continue
         if order.kind != "inpatient" or turn is None or turn >= at or not is_a(order.drug, rules().until_better):
             continue
         if not still_off(course, order.indication or "", at):
@@ -157,7 +159,9 @@ def _examine_again(course: Course, illness: str, at: Instant) -> None:
         return
     for sign in [one for one in making.signs if one.encounter == door and one.present and one.type == "sign"]:
         goes = finding_profiles()[sign.finding].clears or sign.finding in _cured(course, illness, at)
-        if [owner for owner, _ in sign.owners] == [illness] and goes:
+        there = any(one.finding == sign.finding and one.present and one.encounter == course.place(at)
+                    for one in making.signs)  # fmt: skip
+        if [owner for owner, _ in sign.owners] == [illness] and goes and not there:
             gone = replace(sign, id=making.new("s"), present=False, owners=(), encounter=course.place(at), onset=at,
                            known_at=at, side=None)  # fmt: skip
             making.signs.append(gone)
@@ -196,15 +200,25 @@ def _narrow(course: Course, at: Instant, phase: Phase) -> None:
         back = grown.stages[-1].at
         if grown.encounter not in course.encounters or not grown.susceptibilities or back > at:
             continue
+        illness = course.illness(grown.illness)
+        if _steady(course, at) and grown.id not in course.narrowed:
+            course.narrowed.add(grown.id)
+            _change_antibiotic(course, grown, at, phase)
         if grown.id in course.reported:
             continue
         course.reported.add(grown.id)
         tell(making, back, course.place(back), "culture_result", (grown.id,))
-        illness = course.illness(grown.illness)
         if not course.dies and not last_course(course, at, course.profile(grown.illness).treatments, illness):
             first = min((one.start for one in making.orders.values() if one.indication == illness.id), default=at)
             course.leaves = max(course.leaves, at_clock(first + rules().antibiotic_days["blood"] * DAY, 13, 30))
-        _change_antibiotic(course, grown, at, phase)
+
+
+def _steady(course: Course, at: Instant) -> bool:
+    """Tell whether antibiotics may be narrowed: not while the patient gets worse, or the pressure is held up."""
+    if course.dies and at >= course.worse:
+        return False
+    drugs = [drug for rule in rules().called_for for drug in rule.drugs]
+    return not any(is_a(one.drug, drugs) for one in course.making.active(at))
 
 
 def _change_antibiotic(course: Course, grown: Culture, at: Instant, phase: Phase) -> None:
@@ -218,8 +232,12 @@ def _change_antibiotic(course: Course, grown: Culture, at: Instant, phase: Phase
         if not line.targeted:
             continue
         drugs = _narrowest([drug for drug in line.any_of if reads.get(drug) == "S" and drug in drug_profiles()])
-        if not drugs or any(order.drug == drugs[0] for order in running) or not desk.wanted(illness, line, at):
+        if not drugs or not desk.wanted(illness, line, at):
             continue
+        there = next((order for order in running if order.drug == drugs[0]), None)
+        if there is not None:
+            _alone(course, grown, there, running, at)
+            return
         around = situation(making, at, phase, [order.id for order in running])
         stream = making.stream("narrowed", grown.id, line.id)
         choices = (choose([drug], around, stream, dose_for=line.dose_for) for drug in drugs)
@@ -232,6 +250,16 @@ def _change_antibiotic(course: Course, grown: Culture, at: Instant, phase: Phase
         changed = (grown.id, new.id, *(order.id for order in running))
         tell(making, at, course.place(at), "antibiotic_narrowed", changed)
         return
+
+
+def _alone(course: Course, grown: Culture, kept: Prescription, running: list[Prescription], at: Instant) -> None:
+    """End the other antibiotics where the narrow one runs already."""
+    others = [order for order in running if order.id != kept.id]
+    for order in others:
+        course.desk.end(order, at, rules().reasons["narrowed"].pair())
+    if others:
+        changed = (grown.id, kept.id, *(order.id for order in others))
+        tell(course.making, at, course.place(at), "antibiotic_narrowed", changed)
 
 
 def _narrowest(drugs: list[str]) -> list[str]:
@@ -261,6 +289,7 @@ def _complicate(course: Course, at: Instant) -> None:
                              encounter=course.ward, cause=illness.id)  # fmt: skip
             course.acute.append(found.id)
             making.suspected |= {profile.id}
+            look_again(course, found)
             place = course.place(found.known_at)
             tell(making, found.known_at, place, "complication", (found.id,), illness=name_of(profile.id))
             _until(course, found.known_at + 20 * MINUTE)
@@ -282,6 +311,8 @@ def _vitals(course: Course, end: Instant) -> None:
         early = at < course.admitted + DAY
         draw(making, ["vitals"], at, course.place(at))
         wean(course, at)
+        attend(course, at)
         many = making.count(f"vitals of {course.ward}") > _MANY_VITALS or len(making.results) > _MANY_RESULTS
         hours = 3 if in_icu else 4 if early else 8
-        course.next_vitals = at + (max(hours, 6 if early or in_icu else 8) if many else hours) * HOUR
+        then = at + (max(hours, 6 if early or in_icu else 8) if many else hours) * HOUR
+        course.next_vitals = tube_between(course, at, then) or then

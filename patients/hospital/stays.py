@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wardround.patients.knowledge.bedside import condition_profiles, lab_profiles
-from wardround.patients.knowledge.graph_models import ConditionProfile, Severity
+from wardround.patients.knowledge.graph_models import ConditionProfile, ProcedureOrder, Severity
 from wardround.patients.times import DAY, Instant
 
 from .diagnosing import afresh, consequences, fall_ill, fits, move_body, relations_from
@@ -56,6 +56,10 @@ class Course:
     """When vital signs are taken next."""
     covered: set[str] = field(default_factory=set)
     """Operations before which an antibiotic was thought of."""
+    put_off: list[tuple[str, ProcedureOrder, Instant]] = field(default_factory=list)
+    """Operations that wait for an anticoagulant to wear off: illness, operation, when it would be done."""
+    narrowed: set[str] = field(default_factory=set)
+    """Cultures by whose susceptibilities the antibiotic was looked at."""
     reported: set[str] = field(default_factory=set)
     """Cultures whose susceptibilities were acted on."""
     first_result: int = 0
@@ -179,11 +183,14 @@ def _fate(course: Course) -> None:
         return
     if not needs_icu or days < 2:
         return
+    surely = profile.icu_percent.get(illness.severity, 0) >= 95
     course.icu = making.new("e")
-    course.icu_from = course.admitted + (20 * MINUTE if stream.chance(4, 5) else between(stream, 6, 26) * HOUR)
+    course.icu_from = course.admitted + (
+        20 * MINUTE if stream.chance(4, 5) or surely else between(stream, 6, 26) * HOUR
+    )
     most = max(1, min(4, days - 1))
     course.icu_to = course.icu_from + between(stream, 1, most) * DAY + between(stream, 0, 5) * HOUR
-    _stay_after_icu(course)
+    stay_after_icu(course)
 
 
 def to_icu(course: Course) -> None:
@@ -197,10 +204,10 @@ def to_icu(course: Course) -> None:
     if course.dies:
         course.icu_to = course.leaves + DAY
     else:
-        _stay_after_icu(course)
+        stay_after_icu(course)
 
 
-def _stay_after_icu(course: Course) -> None:
+def stay_after_icu(course: Course) -> None:
     """Let nobody go home straight from intensive care: two days on the ward follow."""
     if course.icu_to > course.leaves - 40 * HOUR:
         course.leaves = at_clock(course.icu_to + 2 * DAY, 13, 20)

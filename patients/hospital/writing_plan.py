@@ -208,7 +208,11 @@ def _supportive(one: Prescription) -> bool:
     if one.line == "stress_ulcer" and one.kind == "inpatient":
         return True
     given = {each.line.id for each in lines.replacements if each.line is not None}
-    return one.line in {each.id for each in lines.supportive} | given | {lines.cover.line.id}
+    return one.line in {each.id for each in lines.supportive} | given | {
+        lines.cover.line.id,
+        lines.sedation.id,
+        lines.put_off.line.id,
+    }
 
 
 def _support(scribe: Scribe, teller: Teller) -> list[Sentence]:

@@ -1,0 +1,105 @@
+"""What is done with each set of vital signs: pressure held up, the ventilated sedated, insulin until it is enough."""
+
+from __future__ import annotations
+
+from wardround.patients.knowledge.graph_models import Phase
+from wardround.patients.times import DAY, Instant
+
+from .course import draw_labs, support
+from .generation import rules
+from .generation_rules import Closing
+from .life import Prescription, Treated
+from .making import HOUR, MINUTE, at_clock
+from .medicating import monitors
+from .stays import Course, stay_after_icu
+
+
+def attend(course: Course, at: Instant) -> None:
+    """Act on what the vital signs and the last labs show, between the rounds.
+
+    Args:
+        course: The stay.
+        at: When the vital signs were taken.
+    """
+    if course.in_icu and course.icu_from <= at < course.icu_to:
+        support(course, at)
+        _sedate(course, at)
+    else:
+        _wake(course, at)
+    _close(course, at)
+
+
+def tube_between(course: Course, begin: Instant, end: Instant) -> Instant | None:
+    """Return when somebody is ventilated between two instants: the vital signs are taken then, too."""
+    begun = [one.at + 10 * MINUTE for one in _tubes(course)]
+    return min((at for at in begun if begin < at < end), default=None)
+
+
+def _tubes(course: Course) -> list[Treated]:
+    return [one for one in course.making.treated
+            if one.procedure in rules().sedated_for and one.encounter in course.encounters]  # fmt: skip
+
+
+def _asleep(course: Course, at: Instant) -> list[Prescription]:
+    line = rules().sedation.id
+    return [one for one in course.making.active(at) if one.line == line and one.kind == "inpatient"]
+
+
+def _sedate(course: Course, at: Instant) -> None:
+    """Sedate who is ventilated, until the tube is out."""
+    if not any(one.at <= at and (one.end is None or at < one.end) for one in _tubes(course)):
+        _wake(course, at)
+        return
+    if _asleep(course, at):
+        return
+    illness = course.illness(course.principal)
+    order = course.desk.treat(illness, rules().sedation, "icu", at, "inpatient", course.place(at))
+    missing = [lab for lab in monitors([order] if order is not None else []) if lab not in course.drawn]
+    if missing and order is not None:
+        draw_labs(course, missing, order.start + 20 * MINUTE)
+
+
+def _wake(course: Course, at: Instant) -> None:
+    """End the sedation."""
+    for order in _asleep(course, at):
+        course.desk.end(order, at, rules().reasons["breathes"].pair(), ended="completed")
+
+
+def _close(course: Course, at: Instant) -> None:
+    """Let insulin run until the ketoacidosis is over, with what belongs beside it; then begin what goes on."""
+    rule = rules().closing
+    ill = next((one for one in course.acute if course.illness(one).condition == rule.condition), None)
+    if ill is None:
+        return
+    mine = [one for one in course.making.active(at) if one.indication == ill and one.kind == "inpatient"]
+    running = [one for one in mine if one.line in rule.lines]
+    if not running:
+        return
+    value = course.making.known(rule.lab, at, 10 * HOUR)
+    if value is None or value > rule.enough:
+        _go_on(course, rule, ill, at)
+        return
+    beside = {*rule.ends, *(one.line.id for one in rule.beside if one.line is not None)}
+    why = rules().reasons["gap_closed"].pair()
+    for order in [*running, *(one for one in mine if one.line in beside)]:
+        course.desk.end(order, at, why, ended="completed")
+    for line in course.profile(ill).treatments:
+        if line.id in rule.then:
+            course.desk.treat(course.illness(ill), line, "inpatient", at, "inpatient", course.place(at))
+
+
+def _go_on(course: Course, rule: Closing, ill: str, at: Instant) -> None:
+    """Give what belongs beside the insulin, draw again, and keep the patient where the drip runs."""
+    phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
+    for extra in rule.beside:
+        if extra.line is not None and extra.off(course.making.known(extra.lab, at, 6 * HOUR)):
+            course.desk.treat(course.illness(ill), extra.line, phase, at, "inpatient", course.place(at))
+    if at - course.drawn.get(rule.lab, 0) >= rule.hours * HOUR:
+        draw_labs(course, [rule.panel], at + 10 * MINUTE)
+    if course.dies:
+        return
+    if course.in_icu and at < course.icu_to < at + 8 * HOUR:
+        course.icu_to = at + 8 * HOUR
+        stay_after_icu(course)
+    if course.leaves < at + 30 * HOUR:
+        course.leaves = at_clock(at + 2 * DAY, 12, 40)

@@ -1,0 +1,51 @@
+"""How thin the blood may be: beside an oral anticoagulant one antiplatelet drug at most."""
+
+from __future__ import annotations
+
+from wardround.patients.times import Instant
+
+from .life import Prescription
+from .making import Making
+from .situating import is_a
+
+_ORAL = ("doac", "warfarin")
+_PLATELETS = ("antiplatelet",)
+_STENT = ("p2y12_inhibitor",)
+_WITH_ANTICOAGULANT = "clopidogrel"
+"""The only one of its class that is given beside an anticoagulant."""
+
+
+def _anticoagulated(making: Making, at: Instant) -> bool:
+    """Tell whether an oral anticoagulant runs, or is held and will go on."""
+    running = any(is_a(one.drug, _ORAL) for one in making.active(at))
+    return running or any(is_a(making.orders[one].drug, _ORAL) for one in (*making.paused, *making.waiting))
+
+
+def too_thin(making: Making, drug: str, at: Instant) -> bool:
+    """Tell whether a drug would be one antiplatelet too many beside an anticoagulant.
+
+    Args:
+        making: The life.
+        drug: Drug id.
+        at: When it would be ordered.
+    """
+    if not is_a(drug, _PLATELETS) or not _anticoagulated(making, at):
+        return False
+    if is_a(drug, _STENT):
+        return drug != _WITH_ANTICOAGULANT
+    return any(is_a(one.drug, _PLATELETS) and one.drug != drug for one in making.active(at))
+
+
+def to_end(making: Making, order: Prescription, at: Instant) -> list[Prescription]:
+    """Return the antiplatelet orders that end because of a new order: beside an anticoagulant one stays.
+
+    Args:
+        making: The life.
+        order: The new order.
+        at: When it begins.
+    """
+    if not is_a(order.drug, (*_ORAL, *_PLATELETS)) or not _anticoagulated(making, at):
+        return []
+    running = [one for one in making.active(at) if is_a(one.drug, _PLATELETS)]
+    kept = next((one for one in running if is_a(one.drug, _STENT)), running[0] if running else None)
+    return [one for one in running if kept is not None and one.drug != kept.drug]
