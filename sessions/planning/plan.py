@@ -79,7 +79,7 @@ def may_conflict(case: Case, scenario: Scenario) -> bool:
         if any(fact.kind == "adherence" and fact.state not in {None, "taking"} for fact in facts):
             return True
         reasons = (move for decision in decisions_of(case, scenario) for move in reasons_of(case, decision))
-        return any(move.conflict or any(True for _ in conflicts(move)) for move in reasons)
+        return any(move.conflict or any(True for _ in conflicts(case, move)) for move in reasons)
 
     return case.memo("planning.conflict", make)
 
@@ -276,7 +276,7 @@ class _Search:
             found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
         allowed = set(self.scenario.resource_types)
         if self.tier == "rich":
-            found.extend([again for move in found for again in conflicts(move)])
+            found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
             _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from wardround.rubrics import AllOf, Item, Text
-from wardround.sessions.moves.move import Move
+from wardround.rubrics import AllOf, Item, Text, ValueCheck
+from wardround.sessions.moves.move import Case, Move
 
 _MOST: Final = 6
 """Items of a turn that reasons or asks the patient; evidence aside."""
@@ -66,13 +66,17 @@ def turns(move: Move) -> bool:
     return move.turned or (fact is not None and fact.kind == "adherence" and fact.state not in {None, "taking"})
 
 
-def conflicts(move: Move) -> Iterator[Move]:
+def conflicts(case: Case, move: Move) -> Iterator[Move]:
     """Yield the move once more with an item that asks to put two sides next to each other, where they conflict.
 
     Both sides are already among its items, so the gold answer names them and the question stays as it is.
+
+    Args:
+        case: The patient.
+        move: Any.
     """
     if move.kind == "prescribe_if":
-        yield replace(move, conflict="two-doses")  # two rules compete, and the item of the dose asks which holds
+        yield from _two_doses(case, move)
         return
     sides = _SIDES.get(move.kind)
     if sides is None or move.conflict or not _conflicting(move):
@@ -92,6 +96,21 @@ def conflicts(move: Move) -> Iterator[Move]:
         rubric = tuple(part for part in rubric if part.id != "grounded")
     if sum(not part.id.startswith(("read-", "heard")) for part in rubric) < _MOST:
         yield replace(move, rubric=(*rubric, item), conflict=sides.label)
+
+
+def _two_doses(case: Case, move: Move) -> Iterator[Move]:
+    """Yield an order for which two rules compete, with an item that asks for the value that decides between them."""
+    reading = case.view.latest[move.labs[0]]
+    item = Item(
+        id="conflict",
+        text=Text(
+            en=f"Names what decides between the two doses: {reading.name} {reading.quantity}.",
+            zh=f"说出在两种剂量之间起决定作用的结果：{reading.zh}{reading.quantity}。",
+        ),
+        check=ValueCheck(concept=reading.name, value=reading.number, unit=reading.unit, when="latest"),
+        requires=(f"read-{reading.lab}",),
+    )
+    yield replace(move, rubric=(*move.rubric, item), conflict="two-doses")
 
 
 def _conflicting(move: Move) -> bool:

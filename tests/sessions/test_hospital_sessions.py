@@ -16,7 +16,7 @@ from wardround.sessions import GenerationResult, SessionSet, generate
 from wardround.sessions.planning.case import TYPES
 from wardround.sessions.record import RecordView, view_record
 
-SEED, PATIENTS = 11, 7
+SEED, PATIENTS = 11, 5
 
 
 def _built(folder: Path, patients: int, flaws: str) -> ChartStore:
