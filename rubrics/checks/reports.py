@@ -17,6 +17,7 @@ from .phrases import Phrase, found, parse, words_found
 
 Spans = list[tuple[int, int]]
 GUESSES = tuple(sorted(words("reports.guesses")))
+GENERAL_TAILS = tuple(sorted(words("reports.general_tails")))
 REFUSALS = words("reports.refusals")
 REFUSING = tuple(sorted(words("reports.refusing")))
 CONCEDING = words("reports.conceding")
@@ -80,8 +81,19 @@ def _without_guess(reading: Reading, spans: Spans) -> Spans:
         if places:
             offset = document.tokens[start].start + min(places)
             end = max(start + 1, min(end, document.token_at(offset)))
-        cut.append((start, end))
+        cut.append((start, _before_general(reading, start, end)))
     return cut
+
+
+def _before_general(reading: Reading, start: int, end: int) -> int:
+    """As in "she stopped it; cough is a common reason": a clause that speaks in general ends the patient's account."""
+    document = reading.document
+    text = document.text(start, end).lower()
+    places = [at for word in GENERAL_TAILS if (at := text.find(word)) >= 0]
+    if not places:
+        return end
+    token = document.token_at(document.tokens[start].start + min(places))
+    return max(start + 1, document.clause_start(document.sentence_of(token), token))
 
 
 def parts(reason: str) -> list[str]:
@@ -224,10 +236,16 @@ def _event(event: str, concept: Phrase, reading: Reading, spans: Spans, *, denie
         for ann in told:
             if event in DENIABLE and _denied(reading, ann) != denied:
                 continue
+            if any(m.end <= ann.start and _same_clause(reading, m, ann) for m in sentence.of("modifier", "family")):
+                continue  # "she says her sister stopped it"
             drugs = _governed(reading, ann, start, end)
             if not drugs or not wanted or is_a(drugs, wanted) or is_a(wanted, drugs):
                 return not (event == "stop" and _taken_back(reading, told, ann, drugs or wanted))
     return False
+
+
+def _same_clause(reading: Reading, one: Ann, other: Ann) -> bool:
+    return reading.document.clause[one.start] == reading.document.clause[other.start]
 
 
 def _taken_back(reading: Reading, told: list[Ann], event: Ann, drugs: tuple[str, ...]) -> bool:

@@ -15,6 +15,7 @@ from wardround.rubrics.datafile import load_model
 from .concepts import concepts
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
+from .formulas import formulas
 from .layout import lay_out
 from .quantities import read_quantities
 from .rates import minutely, timed
@@ -24,6 +25,9 @@ from .trie import Trie, expand
 
 UNGIVEN = words("annotate.ungiven")
 """Words by which a CT is done without the contrast that is named beside it."""
+ACCOUNT_VERBS = words("annotate.account_verbs")
+"""Verbs of telling that the patient's record leaves without a subject ("reports two days of cough")."""
+ACCOUNT_OPENERS = words("annotate.account_openers")
 CT_KINDS = frozenset(("ct_contrast", "ct_noncontrast"))
 UNGIVEN_REACH = 4
 CONTRAST_REACH = 6
@@ -196,7 +200,7 @@ def _names(document: Document, blocked: list[bool]) -> list[Ann]:
     """Return concepts and words that imply one; of two that overlap wholly the wider stays."""
     lexicon = knowledge.lexicon()
     anns: list[Ann] = []
-    for start, end in _formulas(document):
+    for start, end in formulas(document):
         blocked[start:end] = [True] * (end - start)  # "CKD-EPI 2021" names a formula, no disease and no number
     for mention in lexicon.scan(document.normal.text):
         start = document.token_at(mention.start)
@@ -248,6 +252,8 @@ def _cues(document: Document, names: dict[int, Ann], covered: list[bool], blocke
         chinese = document.tokens[cue.start].kind == "c"
         if cue.layer in ("modifier", "state") and chinese and _straddles(cue, names):
             continue  # "抗原为" holds no "原为", "3日前列腺" no "日前"
+        if cue.layer == "source" and cue.kind == "patient" and _by_others(document, cue):
+            continue
         if cue.layer == "modifier" and cue.kind == "hedge" and _no_doubt(document, cue, covered):
             continue
         name = names.get(cue.start) if cue.layer not in ("event", "source") and blocked[cue.start] else None
@@ -256,23 +262,12 @@ def _cues(document: Document, names: dict[int, Ann], covered: list[bool], blocke
     return found
 
 
-@lru_cache(maxsize=1)
-def _formula_trie() -> Trie:
-    trie = Trie(folded=False)
-    for phrase in sorted(words("annotate.formulas")):
-        trie.add(phrase, phrase)
-    return trie
-
-
-def _formulas(document: Document) -> list[tuple[int, int]]:
-    """Return the token spans of names of formulas and their years."""
-    trie, tokens = _formula_trie(), document.tokens
-    found: list[tuple[int, int]] = []
-    for at in range(len(tokens)):
-        end = max((end for end, _ in trie.matches(tokens, at)), default=at)
-        if end > at:
-            found.append((at, end))
-    return found
+def _by_others(document: Document, cue: Ann) -> bool:
+    """As in "the letter states that she …": a bare verb whose subject is somebody other than the patient."""
+    tokens, at = document.tokens, cue.start
+    if tokens[at].key not in ACCOUNT_VERBS or at == 0 or document.clause[at - 1] != document.clause[at]:
+        return False
+    return tokens[at - 1].kind == "w" and tokens[at - 1].key not in ACCOUNT_OPENERS
 
 
 def _straddles(cue: Ann, names: dict[int, Ann]) -> bool:

@@ -131,13 +131,20 @@ def clauses(tokens: list[Token]) -> list[int]:
             current += 1
         elif (
             mark in CLAUSE_MARKS
-            or mark in SENTENCE_MARKS
+            or (mark in SENTENCE_MARKS and not asks_ahead(tokens, index))
             or (mark == "." and sentence_end(tokens, index))
             or (mark == "-" and not token.glued)
             or mark == "|"
         ):
             current += 1
     return numbers
+
+
+def asks_ahead(tokens: list[Token], index: int) -> bool:
+    """Tell whether a question mark stands before what it doubts ("?PE")."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    ahead = following is not None and following.glued and following.kind == "w"
+    return tokens[index].raw in "?？" and ahead and not tokens[index].glued
 
 
 def sentence_end(tokens: list[Token], index: int) -> bool:

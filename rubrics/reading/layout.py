@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .document import SENTENCE_MARKS, Document, Sentence, sentence_end
+from .document import SENTENCE_MARKS, Document, Sentence, asks_ahead, sentence_end
 from .tokens import Token
 
 MAX_CELLS = 12
@@ -98,4 +98,6 @@ def _too_long(tokens: list[Token], start: int, index: int) -> bool:
 
 def _ends(tokens: list[Token], index: int) -> bool:
     raw = tokens[index].raw
+    if asks_ahead(tokens, index):
+        return False
     return raw in SENTENCE_MARKS or (raw == "." and sentence_end(tokens, index))

@@ -29,7 +29,8 @@ class Meant(Framed, ABC):
         tokens, clause = self.document.tokens, self.document.clause
         for mod in self.sentence.of("stance"):
             if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
-                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch"):
+                reason = any(ann.end <= link.start < mod.start for link in self.sentence.of("link", "because"))
+                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch") and not reason:
                     return True
             elif mod.kind == "reject" and quoted and mod.start >= ann.end:
                 return True

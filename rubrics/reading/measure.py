@@ -20,6 +20,7 @@ from .sharing import CONNECTORS, Sharing
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
 ANATOMY = words("measure.anatomy")
+OXYGEN, SATURATION = words("measure.oxygen"), words("measure.saturation")
 ON_OXYGEN = words("measure.on_oxygen")
 BODILY = words("measure.bodily")
 """What a weight of the patient's body is of ("lost 5 kg of fluid")."""
@@ -111,6 +112,8 @@ class Binder(Sharing):
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
             if index and quantity.unit == "%" and self.owners and self._share_of(ann):
                 continue  # "210 L/min, about 45% of his best"
+            if quantity.unit == "%" and self._inspired(ann):
+                continue
             owner = (
                 paired.get(ann.start)
                 or self._counted(ann, quantity)
@@ -153,10 +156,15 @@ class Binder(Sharing):
         found = next((nouns[t.key] for t in self.document.tokens[ann.start : ann.end] if t.key in nouns), None)
         return None if found is None else Ann(ann.start, ann.start, "concept", "concept", named((found,)))
 
+    def _inspired(self, ann: Ann) -> bool:
+        """As in "94% on 40% oxygen": what the patient is given to breathe."""
+        keys = [token.key for token in self.document.tokens[ann.end : min(ann.end + 2, self.sentence.end)]]
+        return keys[:1] != [] and keys[0] in OXYGEN and not (len(keys) > 1 and keys[1] in SATURATION)
+
     def _on_oxygen(self, ann: Ann) -> bool:
         """As in "holding 91% on two litres", "97% on air": a percentage on air or oxygen is a saturation."""
         tokens, at = self.document.tokens, ann.end
-        if at >= self.sentence.end or tokens[at].key not in ("on", "with", "breathing"):
+        if at >= self.sentence.end or tokens[at].key != "on":
             return False
         following = range(at + 1, min(at + 5, self.sentence.end))
         return any(tokens[i].key in ON_OXYGEN for i in following)

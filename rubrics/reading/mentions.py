@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from .annotate import Named, State
 from .claims import MentionClaim
+from .cues import words
 from .document import Document, Sentence
 from .scope import Scopes
 
+FELT = words("mentions.felt")
 QUOTES = frozenset("'\"‘’“”")
 DENIED = frozenset((verb, "not") for verb in ("is", "are", "was", "were"))
 
@@ -26,6 +28,8 @@ def read_mentions(document: Document, number: int, sentence: Sentence, scopes: S
             keys = [token.key for token in document.tokens[ann.start : ann.end]]
             if said == "present" and any(pair in DENIED for pair in itertools.pairwise(keys)):
                 said = "absent"  # "legs are not swollen", the denial in the gap of the wording
+            if said == "present" and any(one in "不没" and two in FELT for one, two in itertools.pairwise(keys)):
+                said = "absent"  # "胸口不痛"
         else:
             continue
         flags = scopes.flags(ann.start, ann.end)

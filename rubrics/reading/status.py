@@ -260,6 +260,8 @@ class StateReader:
 
     def _implied(self, ann: Ann, state: State) -> StatusClaim:
         flags = self.scopes.flags(ann.start, ann.end)
+        if self._supposed(ann):
+            flags = replace(flags, hypothetical=True)
         span = self.document.span(ann.start, ann.end)
         return StatusClaim(
             state.concept, (state.concept,), state.status, flags, span, ann.start, self.number, implied=True

@@ -19,6 +19,7 @@ REACH_AFTER = 7
 REACH_BEFORE = 9
 CJK_AFTER = 6
 LIST_WORDS = words("acts.list_words")
+LIST_BREAKS = words("acts.list_breaks")
 PASSIVE = words("acts.passive")
 THE_DRUG = tuple(sorted(words("acts.the_drug")))
 BARE = words("acts.bare")
@@ -115,6 +116,8 @@ class Targets:
             words = [t for t in between if t.kind in "wc" and t.key not in LIST_WORDS]
             quantities = any(a.layer == "quantity" for a in self.sentence.within(found[-1].end, following.start))
             marks = any(t.key in LIST_WORDS for t in between)
+            if any(t.key in LIST_BREAKS for t in between):
+                break  # "stop aspirin, not warfarin"
             if self._owned_elsewhere(following, found[-1]):
                 break
             if not between or (
