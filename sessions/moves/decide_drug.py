@@ -48,6 +48,7 @@ _ACTIVE: Final = ("ordered", "active", "prescribed", "on the chart", "charted", 
 """Words that say a drug is ordered."""
 _AIMED: Final[dict[str, Level]] = {"continue": "normal", "increase": "low"}
 """Act → how a level reads against the drug's target where it asks for that act."""
+_MISSED: Final = Names(en="and work on the missed doses", zh="，督促按时服药")
 _MOST: Final = 6
 """Items of a CR turn, as the spec counts them."""
 
@@ -96,7 +97,7 @@ def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | Non
         source="mixed" if mixed else "ehr",
         topic=topic(order.drug, "decide", reading.lab),
         calls=tuple(calls),
-        answer=two_sentences(_found(case, decision, told, conflict), _advised(case, decision)),
+        answer=two_sentences(_found(case, decision, told, conflict), _advised(case, decision, told)),
         rubric=_rubric(case, decision, told, conflict),
         slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
         keys=frozenset({*reading.keys, *((f"fact/{fact.id}",) if fact is not None else ())}),
@@ -306,10 +307,12 @@ def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | Non
     return Names(en=en, zh="，".join(zh))
 
 
-def _advised(case: Case, decision: Decision) -> Names:
-    """Return the second sentence: what to do, and why."""
+def _advised(case: Case, decision: Decision, told: bool) -> Names:
+    """Return the second sentence: what to do, and why; missed doses that were told are not passed over."""
     reading, _ = _about(decision)
     rule, advice = case.common.acts[decision.act], decision.advice
+    if told and decision.fact is not None and decision.fact.state == "missed_doses":
+        advice = Names(en=f"{advice.en} {_MISSED.en}", zh=f"{advice.zh}{_MISSED.zh}")
     why = rule.aimed if rule.aimed is not None and reading.against_target == "normal" else rule.why
     found = level_of(case, decision)
     level = LEVELS[found]

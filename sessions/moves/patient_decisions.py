@@ -48,6 +48,12 @@ from .plans import plan_call, plan_entity, plan_items, plan_line
 # -- a drug's side effect ----------------------------------------------------------------------------------------------
 
 
+_UNRELATED: Final = ("没有关系", "没关系", "无关", "unrelated", "not related")
+"""Words with which a link is denied."""
+_NO_MORE: Final = ("no further referral", "no more referral", "no referral", "nothing further", "nothing more")
+"""Words with which a referral is turned down."""
+
+
 def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, told: Told, *, ask: bool) -> Move:
     """Return the turn that asks whether a drug is to blame for a symptom, and what then.
 
@@ -107,11 +113,13 @@ def _link_items(decision: Decision, told: Told) -> tuple[Item, ...]:
     order = decision.order
     assert order is not None
     name, zh = order.name, order.zh or order.name
-    check = BecauseCheck(claim=told.names.en, reason=name)
+    check: Check = BecauseCheck(claim=told.names.en, reason=name)
     if told.polarity == "absent":
         en, zh = f"Does not say that {name} causes {told.names.en}.", f"没有说{zh}引起了{told.names.zh}。"
         return (item("no-cause", en, zh, Not(check=check)),)
     en, zh = f"Says that {name} is behind the {told.names.en}.", f"说明{told.names.zh}与{zh}有关。"
+    unrelated = Not(check=AnyOf(checks=tuple(MentionCheck(concept=words) for words in _UNRELATED)))
+    check = AllOf(checks=(check, unrelated))
     return (item("cause", en, zh, check, (f"heard-{told.concept}",)),)
 
 
@@ -216,7 +224,8 @@ def _home_advice(decision: Decision, rests_on: Sequence[str]) -> Item:
     """Return the item that the right thing is recommended, and a referral not turned down in the same breath."""
     found = advice_item(decision, rests_on)
     if decision.unchanged:
-        return found
+        plainly = tuple(MentionCheck(concept=words) for words in _NO_MORE)
+        return found.model_copy(update={"check": AnyOf(checks=(found.check, *plainly))})
     targets = dict.fromkeys(target for _, target in decision.accepted)
     refused = (Not(check=AdviceCheck(act="avoid", target=target)) for target in targets)
     return found.model_copy(update={"check": AllOf(checks=(found.check, *refused))})

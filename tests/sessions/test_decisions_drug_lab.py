@@ -9,7 +9,7 @@ import pytest
 from session_moves import TYPES, cases, play
 
 from wardround.patients import ChartBuilder, ChartStore, Interview, Stream, knowledge, load_charts, parse_instant
-from wardround.rubrics import check_answer
+from wardround.rubrics import AdviceCheck, check_answer
 from wardround.sessions.common import common
 from wardround.sessions.decisions import drug_lab
 from wardround.sessions.decisions.decision import Decision
@@ -241,3 +241,71 @@ def test_further_decisions_are_about_other_drugs(hospital: ChartStore) -> None:
                 for move in kind.offer(case, focus, Stream("further")):
                     assert move.slots["drug"].id != decision.order.drug
                     assert move.slots["lab"].id != decision.reading.lab
+
+
+@pytest.mark.parametrize("value", ["1.9", "3.0", "3.2"])
+def test_an_inr_at_the_edge_of_its_target_is_not_decided_on(drug_and_lab: Callable[..., Case], value: str) -> None:
+    assert drug_lab.decisions(drug_and_lab("Warfarin", "5 mg", inr(value))) == ()
+
+
+def alt(value: str) -> tuple[str, str, str | None, str, str]:
+    return ("Alanine Aminotransferase (ALT)", value, "U/L", "0", "40")
+
+
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("可以继续用原剂量，4～12周后复查肝功能。", True),
+        ("Continue atorvastatin and recheck liver enzymes in 4 to 12 weeks.", True),
+        ("Recheck the ALT in a month.", True),
+        ("停用阿托伐他汀。", False),
+        ("Stop atorvastatin.", False),
+    ],
+)
+def test_what_the_rule_itself_allows_counts(drug_and_lab: Callable[..., Case], words: str, passes: bool) -> None:
+    case = drug_and_lab("Atorvastatin", "40 mg", alt("80"))
+    move = next(drug_lab.decides(case, only(case), False))
+    assert "continue atorvastatin" in str(move.answer.en)
+    check = next(item.check for item in move.rubric if item.id == "advice")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+
+
+def test_what_each_rule_says_is_read_as_its_act() -> None:
+    shared = common()
+    for monitoring in knowledge.monitoring().values():
+        for rule in monitoring.rules:
+            words = shared.rules.get(rule.id)
+            if words is None or words.say is None or words.contested:
+                continue
+            act, drug = shared.acts[rule.act], knowledge.drugs()[_one_of(monitoring.drugs)]
+            lab, name = _lab_names(monitoring.lab), drug.name.en.lower()
+            target = lab[0] if act.target == "lab" else name
+            accepted = [(one, target) for one in act.accepted]
+            accepted += [(one, what.format(drug=name)) for one, what in words.accept]
+            for language, text, called, of in (
+                ("en", words.say.en, name, lab[0]),
+                ("zh", str(words.say.zh), drug.name.zh, lab[1]),
+            ):
+                answer = text.format(drug=called, lab=of) + "."
+                checks = [AdviceCheck(act=one, target=what) for one, what in accepted]
+                assert any(check_answer(one, answer, language=language).passed for one in checks), answer  # type: ignore[arg-type]
+                danger = AdviceCheck(act=act.avoid, target=name)
+                assert not check_answer(danger, answer, language=language).passed, answer  # type: ignore[arg-type]
+
+
+def _one_of(drugs: tuple[str, ...]) -> str:
+    return next(key for key, one in sorted(knowledge.drugs().items()) if key in drugs or set(one.classes) & set(drugs))
+
+
+def _lab_names(lab: str) -> tuple[str, str]:
+    named = common().casual.get(lab)
+    if named:
+        return named[0].en, str(named[0].zh)
+    return knowledge.labs()[lab].name.en.lower(), str(knowledge.labs()[lab].name.zh)
+
+
+def test_missed_doses_that_were_told_are_not_passed_over(drug_and_lab: Callable[..., Case]) -> None:
+    case = drug_and_lab("Warfarin", "5 mg", inr("2.4"), "missed_doses")
+    found = [move for one in drug_lab.decisions(case) for move in drug_lab.decides(case, one, True)]
+    assert found and "missed doses" in str(found[0].answer.en).rpartition(". ")[2]
+    play(case, [found[0]])

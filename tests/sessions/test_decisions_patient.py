@@ -92,6 +92,44 @@ def test_no_dizziness_with_a_low_pressure_is_left_to_others():
     assert [one.act for one in decided(case_of([denied, taking("lisinopril")]))] == ["continue"]
 
 
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("The patient reports a dry cough, a known side effect of lisinopril. Switch to losartan.", True),
+        ("The patient reports a dry cough; it is not due to lisinopril. Switch to losartan.", False),
+        ("患者说有干咳，和赖诺普利有关。建议停用赖诺普利。", True),
+        ("患者说有干咳，和赖诺普利没有关系。建议停用赖诺普利。", False),
+    ],
+)
+def test_whether_the_drug_is_behind_it_is_asked_and_judged_and_no_dose(words, passes):
+    case = case_of([COUGH, taking("lisinopril")])
+    (decision,) = decided(case)
+    for ask in (True, False):
+        (move,) = side_effect.KIND.decides(case, decision, ask)
+        items = {one.id: one for one in move.rubric}
+        assert not any(one.startswith(("dose-", "drug-")) for one in items)
+        assert check_answer(items["cause"].check, words, language="en" if words.isascii() else "zh").passed is passes
+
+
+def test_a_drug_is_not_blamed_for_what_is_denied():
+    denied = COUGH.model_copy(update={"polarity": "absent"})
+    case = case_of([denied, taking("lisinopril")])
+    (decision,) = decided(case)
+    (move,) = side_effect.KIND.decides(case, decision, True)
+    check = next(one.check for one in move.rubric if one.id == "no-cause")
+    assert not check_answer(check, "Dry cough caused by lisinopril.", language="en").passed
+    assert check_answer(check, str(move.answer.en), language="en").passed
+
+
+def test_a_safety_item_speaks_either_language():
+    case = case_of([COUGH, taking("lisinopril")])
+    (decision,) = decided(case)
+    (move,) = side_effect.KIND.decides(case, decision, True)
+    text = next(one.text for one in move.rubric if one.id == "no-danger")
+    assert str(text.zh).isascii() is False and not any(char.isascii() and char.isalpha() for char in str(text.zh))
+    assert text.en == "Does not advise to increase lisinopril."
+
+
 # -- home --------------------------------------------------------------------------------------------------------------
 
 
@@ -168,3 +206,25 @@ def test_somebody_who_falls_is_referred(said, right):
     move = home.decide_home_move(case, decision, PLAN, [told(falls="fall")["falls"]], home.FUNCTION_TOOL, ask=True)
     advice = next(one for one in move.rubric if one.id == "advice")
     assert check_answer(advice.check, said, language="en").passed is right
+
+
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("No further referral needed.", True),
+        ("不用再转介。", True),
+        ("无需转介。", True),
+        ("Continue the discharge plan unchanged.", True),
+        ("Refer to physical therapy.", False),
+        ("建议转介居家护理。", False),
+    ],
+)
+def test_nothing_more_is_needed_may_be_said_as_it_was_asked(words, passes):
+    case = case_of(life())
+    rule = next(one for one in home_rules() if one.id == "manages")
+    decision = home._decision(rule, list(told().values()), PLAN)
+    (move,) = home.KIND.decides(case, decision, False)
+    check = next(one.check for one in move.rubric if one.id == "advice")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+    counted = [one.id for one in move.rubric if one.id.startswith("says")]
+    assert counted == ["says"]

@@ -11,7 +11,7 @@ from session_moves import PREPARE, case_of, faults, play, rounds, session_of
 
 from wardround.patients import ChartStore, StoreWriter, Stream, knowledge
 from wardround.patients.knowledge import Names
-from wardround.rubrics import score
+from wardround.rubrics import check_answer, score
 from wardround.sessions.common import common
 from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.gold import play_gold
@@ -159,7 +159,9 @@ def series(*texts, unit="mg/dL"):
         (("138", "140", "141"), "stable"),
         (("0.8", "0.9"), None),  # one unit of the last decimal is no rise
         (("0.8", "1.1"), "rising"),
-        (("0.80", "0.90"), "rising"),
+        (("0.80", "0.90"), None),  # in its range: noise
+        (("0.80", "1.02"), "rising"),
+        (("19", "22"), None),
         (("1.0", "2.0", "1.5"), None),
         (("1.00", "1.05"), None),  # neither a rise nor the same
         (("1.0",), None),
@@ -284,7 +286,51 @@ def test_a_lab_looked_at_again_does_not_count_as_asked_again(make_builder, case_
     move = branches.branch(case, RULE, back=True)
     assert move is not None
     assert (move.kind, move.labs) == ("branch_back", ("creatinine",))
+    assert "otassium" not in str(move.answer.en)
+    assert not any(item.id.endswith("-potassium") for item in move.rubric)
     play(case, [labs.latest_lab(case, case.view.latest["potassium"]), move])
+    both = f"{move.answer.en}\n- Magnesium 2.0 mg/dL, normal."
+    assert rewards(case, move, both) < 0.5
+    assert rewards(case, move, f"- Potassium 4.6 mmol/L, normal.\n{move.answer.en}") == 1.0
+    assert rewards(case, move, f"- Potassium is low.\n{move.answer.en}") < 1.0
+
+
+def test_what_a_drug_aims_at_decides_no_branch(make_builder, case_from):
+    case = case_from(make_builder())
+    assert case.view.latest["inr"].target is not None
+    rule = LabBranch(lab="inr", test="high", then="hemoglobin", otherwise="platelets")
+    assert branches.branch(case, rule, back=False) is None
+    bare = case_from(make_builder(Lisinopril="10 mg"))
+    assert branches.branch(bare, rule, back=False) is not None
+
+
+def test_a_lab_just_told_is_no_condition_for_asking_about_a_drug(make_builder, case_from):
+    case = case_from(make_builder(labs={"Potassium": [("03-08", "5.6")]}))
+    offer = next(one for one in branches.KINDS if one.kind == "branch_ask").offer
+    asked = {move.branch.on for move in offer(case, focus_on(case, "potassium"), Stream("ask")) if move.branch}
+    assert "potassium" not in asked
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "passes"),
+    [
+        ("2.5", "INR 2.5, therapeutic.", True),
+        ("2.5", "INR 2.5, in range (target 2 to 3).", True),
+        ("2.5", "INR 2.5, high.", True),
+        ("2.5", "INR 2.5, low.", False),
+        ("3.0", "INR 3.0，在2～3的目标范围内。", True),
+        ("3.9", "INR 3.9，高于2～3的目标范围。", True),
+        ("3.9", "INR 3.9, therapeutic.", False),
+        ("1.6", "INR 1.6, below the therapeutic range.", True),
+    ],
+)
+def test_a_lab_that_a_drug_is_dosed_by_reads_against_its_target_too(make_builder, case_from, value, words, passes):
+    case = case_from(make_builder(labs={"INR": [("03-08", value)]}))
+    move = labs.latest_lab(case, case.view.latest["inr"])
+    check = next(item.check for item in move.rubric if item.id == "status-inr")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+    assert "therapeutic range of 2 to 3" in str(move.answer.en)
+    play(case, [move])
 
 
 def test_no_branch_without_both_ways(make_builder, case_from):
@@ -302,7 +348,7 @@ def test_holds(test, level, held):
 
 
 def test_the_patient_is_asked_or_the_order_looked_up(make_builder, case_from):
-    low = {"INR": [("03-04", "1.2"), ("03-08", "0.7")]}
+    low = {"Hemoglobin": [("03-04", "12.4"), ("03-08", "10.6")]}
     for more, kind, source in (({"labs": low}, "branch_ask", "mixed"), ({}, "branch_order", "ehr")):
         case = case_from(make_builder(**more))
         offer = next(one for one in branches.KINDS if one.kind == kind).offer

@@ -8,6 +8,7 @@ import pytest
 from session_moves import TYPES, play, session_of
 
 from wardround.patients import ChartBuilder, Interview, ToolCall, parse_instant, run_tool
+from wardround.patients.knowledge import Names
 from wardround.rubrics import CallRecord, TurnTrace, score, write_record
 from wardround.sessions.common import common
 from wardround.sessions.gold import opening_context
@@ -111,10 +112,37 @@ def test_a_flag_to_watch_is_no_flag_to_stop(case: Case) -> None:
     assert reward(case, move, code="alert", detail="停用赖诺普利") < 0.5
 
 
-@pytest.mark.parametrize("priority", ["routine", "asap"])
-def test_another_priority_costs(case: Case, priority: str) -> None:
+@pytest.mark.parametrize(("priority", "full"), [("routine", False), ("asap", True), ("urgent", True)])
+def test_what_is_urgent_may_be_ordered_as_soon_as_possible_and_not_as_routine(
+    case: Case, priority: str, full: bool
+) -> None:
     move = writes.recheck(case, case.view.latest["potassium"], "urgent")
-    assert reward(case, move, priority=priority) < 0.5
+    assert (reward(case, move, priority=priority) == 1.0) is full
+    assert full or reward(case, move, priority=priority) < 0.5
+
+
+def test_the_safety_item_of_a_routine_repeat_is_no_priority(case: Case) -> None:
+    move = writes.recheck(case, case.view.latest["potassium"], "routine")
+    safety = next(item for item in move.rubric if item.safety)
+    assert safety.check.forbid.priority is None and safety.check.forbid.text_mentions
+    assert reward(case, move, priority="urgent") < 1.0
+
+
+def test_the_panel_holds_the_test(case: Case) -> None:
+    move = writes.recheck(case, case.view.latest["potassium"], "routine")
+    assert reward(case, move, service_type="electrolytes") == 1.0
+    assert reward(case, move, service_type="complete blood count") < 0.5
+
+
+@pytest.mark.parametrize(("dose", "act", "zh"), [("10 mg", "renew", "续开"), ("5 mg", "adjust", "调整")])
+def test_a_drug_that_is_ordered_is_renewed_or_adjusted(case: Case, dose: str, act: str, zh: str) -> None:
+    order = case.view.orders["lisinopril"]
+    assert order.dose == "10 mg"
+    arguments = {"medication": "lisinopril", "dose": dose, "route": "oral", "frequency": "once daily"}
+    say = (Names(en="by mouth", zh="口服"), Names(en="once daily", zh="每日一次"))
+    move = writes.prescribe(case, drug_entity(case, order), order.names, arguments, say, "20 mg")
+    assert (move.words["act"].en, move.words["act"].zh) == (act, zh)
+    assert not str(move.answer.en).startswith("Ordered")
 
 
 @pytest.mark.parametrize(("drug", "dose", "lower"), [("Lisinopril", "10 mg", "5"), ("Atorvastatin", "80 mg", "40")])
