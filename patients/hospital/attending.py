@@ -9,9 +9,12 @@ from .course import draw_labs, support
 from .generation import rules
 from .generation_rules import Closing
 from .life import Prescription, Treated
-from .making import HOUR, MINUTE, at_clock
+from .making import HOUR, MINUTE, at_clock, within
 from .medicating import monitors
+from .physiology import Shift
 from .stays import Course, stay_after_icu
+
+_SUGAR = "glucose"
 
 
 def attend(course: Course, at: Instant) -> None:
@@ -72,14 +75,14 @@ def _close(course: Course, at: Instant) -> None:
     if ill is None:
         return
     mine = [one for one in course.making.active(at) if one.indication == ill and one.kind == "inpatient"]
+    beside = {*rule.ends, *(one.line.id for one in rule.beside if one.line is not None)}
     running = [one for one in mine if one.line in rule.lines]
-    if not running:
+    if not running and not any(one.line in beside for one in mine):
         return
     value = course.making.known(rule.lab, at, 10 * HOUR)
     if value is None or value > rule.enough:
         _go_on(course, rule, ill, at)
         return
-    beside = {*rule.ends, *(one.line.id for one in rule.beside if one.line is not None)}
     why = rules().reasons["gap_closed"].pair()
     for order in [*running, *(one for one in mine if one.line in beside)]:
         course.desk.end(order, at, why, ended="completed")
@@ -88,12 +91,23 @@ def _close(course: Course, at: Instant) -> None:
             course.desk.treat(course.illness(ill), line, "inpatient", at, "inpatient", course.place(at))
 
 
+def _sweeten(course: Course, order: Prescription, rule: Closing) -> None:
+    """Let the sugar that runs beside insulin hold the glucose up until it ends."""
+    size = within(course.making.stream("sweetened", order.id), *rule.sweetens)
+    course.making.body.add(Shift(_SUGAR, order.id, "add", size, order.start, order.start + 2 * HOUR, None, 3))
+
+
 def _go_on(course: Course, rule: Closing, ill: str, at: Instant) -> None:
     """Give what belongs beside the insulin, draw again, and keep the patient where the drip runs."""
     phase: Phase = "icu" if course.icu is not None and course.icu_from <= at < course.icu_to else "inpatient"
+    for line in course.profile(ill).treatments:  # what was held because the sugar was low goes on
+        if line.id in rule.lines:
+            course.desk.treat(course.illness(ill), line, phase, at, "inpatient", course.place(at))
     for extra in rule.beside:
         if extra.line is not None and extra.off(course.making.known(extra.lab, at, 6 * HOUR)):
-            course.desk.treat(course.illness(ill), extra.line, phase, at, "inpatient", course.place(at))
+            order = course.desk.treat(course.illness(ill), extra.line, phase, at, "inpatient", course.place(at))
+            if order is not None and extra.lab == _SUGAR and order.start >= at:
+                _sweeten(course, order, rule)
     if at - course.drawn.get(rule.lab, 0) >= rule.hours * HOUR:
         draw_labs(course, [rule.panel], at + 10 * MINUTE)
     if course.dies:

@@ -337,6 +337,8 @@ class Closing(Frozen):
     """Lines that end with them, as those beside do."""
     then: tuple[str, ...]
     """Lines that begin when they end."""
+    sweetens: tuple[Decimal, Decimal]
+    """How much sugar given beside the insulin raises the glucose, mg/dL."""
 
 
 class PutOff(Frozen):

@@ -86,7 +86,15 @@ def _closely(course: Course) -> None:
         at += between(course.making.stream("closely", course.ward, number), 0, 25) * MINUTE
         due = [panel for panel, hours in repeats if number * 4 % max(4, (hours + 3) // 4 * 4) == 0]
         if due and course.admitted + HOUR < at < course.leaves - 2 * HOUR:
-            draw_labs(course, list(dict.fromkeys(due)), at)
+            course.awaited.append((at, tuple(dict.fromkeys(due))))
+
+
+def _draw_awaited(course: Course, until: Instant) -> None:
+    """Draw what was to be drawn by an instant."""
+    due = sorted(one for one in course.awaited if one[0] <= until)
+    course.awaited = [one for one in course.awaited if one[0] > until]
+    for at, labs in due:
+        draw_labs(course, list(labs), at)
 
 
 def _due(course: Course, at: Instant) -> list[str]:
@@ -307,6 +315,7 @@ def _vitals(course: Course, end: Instant) -> None:
     making = course.making
     while course.next_vitals < end:
         at = course.next_vitals
+        _draw_awaited(course, at)
         in_icu = course.icu is not None and course.icu_from <= at < course.icu_to
         early = at < course.admitted + DAY
         draw(making, ["vitals"], at, course.place(at))
@@ -316,3 +325,4 @@ def _vitals(course: Course, end: Instant) -> None:
         hours = 3 if in_icu else 4 if early else 8
         then = at + (max(hours, 6 if early or in_icu else 8) if many else hours) * HOUR
         course.next_vitals = tube_between(course, at, then) or then
+    _draw_awaited(course, end)

@@ -56,6 +56,8 @@ class Course:
     """When vital signs are taken next."""
     covered: set[str] = field(default_factory=set)
     """Operations before which an antibiotic was thought of."""
+    awaited: list[tuple[Instant, tuple[str, ...]]] = field(default_factory=list)
+    """Labs that are drawn when their time comes, so that they show what was ordered until then."""
     put_off: list[tuple[str, ProcedureOrder, Instant]] = field(default_factory=list)
     """Operations that wait for an anticoagulant to wear off: illness, operation, when it would be done."""
     narrowed: set[str] = field(default_factory=set)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs
 from .generation import rules
 from .making import HOUR, MINUTE, between
 from .medicating import is_drip
@@ -41,4 +40,4 @@ def _measure(course: Course, at: Instant, end: Instant, hours: Sequence[int], la
         then = at + hour * HOUR
         then += between(course.making.stream("watched", course.ward, number, at, hour), 0, 25) * MINUTE
         if then < end:
-            draw_labs(course, list(labs), then)
+            course.awaited.append((then, tuple(labs)))
