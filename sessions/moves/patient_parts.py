@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wardround.patients import DataError, Dialogue, Fact, knowledge
 from wardround.patients.knowledge import Names, finding_profiles
-from wardround.rubrics import AnyOf, Check, Item, ReportsCheck, RetrievedCheck, ValueCheck, check_answer
+from wardround.rubrics import AnyOf, Check, Item, MentionCheck, ReportsCheck, RetrievedCheck, ValueCheck, check_answer
 from wardround.sessions.record import casual
 
 from .move import Case
@@ -40,6 +40,8 @@ class Say(_Frozen):
     zh: str
     less: bool = False
     """It is less than being well and managing alone."""
+    also: tuple[str, ...] = ()
+    """Words that say it as well, which the lexicon does not know as it."""
 
 
 class PatientWords(_Frozen):
@@ -91,6 +93,8 @@ class Told:
     """Without subject; of a symptom, the whole sentence without full stop."""
     less: bool = False
     about: str = "symptom"
+    also: tuple[str, ...] = ()
+    """Words that say it as well."""
 
     @property
     def uncharted(self) -> bool:
@@ -214,7 +218,7 @@ def _told(fact: Fact) -> Told | None:
     clause = Names(en=say.en, zh=say.zh)
     if not is_read(concept.name.en, fact.polarity, Names(en=f"The patient says she {say.en}", zh=f"患者说{say.zh}")):
         return None
-    return Told(fact, (fact.id,), concept.id, concept.name, fact.polarity, clause, say.less, say.about)
+    return Told(fact, (fact.id,), concept.id, concept.name, fact.polarity, clause, say.less, say.about, say.also)
 
 
 @dataclass(frozen=True)
@@ -274,9 +278,16 @@ def heard_item(name: str, ids: Iterable[str]) -> Item:
 
 
 def told_items(told: Told) -> list[Item]:
-    """Return the items that something was asked and that what the patient said of it is conveyed."""
+    """Return the items that something was asked and that what the patient said of it is conveyed.
+
+    What nobody but the patient can tell, and what is denied, may be put plainly ("Walks unaided, no falls."); a symptom
+    that the query itself names must be given as what the patient says.
+    """
     name = told.concept if told.about == "symptom" else told.about
-    check = ReportsCheck(concept=told.names.en, polarity=told.polarity)
+    check: Check = ReportsCheck(concept=told.names.en, polarity=told.polarity)
+    if told.about != "symptom" or told.polarity == "absent":
+        plainly = (MentionCheck(concept=one, polarity=told.polarity) for one in (told.names.en, *told.also))
+        check = AnyOf(checks=(check, *plainly))
     if told.about == "symptom":
         en, zh = f"Conveys: {told.clause.en}.", f"转述：{told.clause.zh}。"
     else:

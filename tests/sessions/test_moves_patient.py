@@ -154,3 +154,29 @@ def test_a_rated_pain_is_heard_as_a_pain_score(text, claimed, known):
     trace = next(iter(play_gold(session_of(case, [move]), case.snapshot.chart, "en"))).trace
     answer = f"The patient rates the pain {claimed}/10."
     assert check_answer(GroundedCheck(), answer, language="en", trace=trace).passed is known
+
+
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("She walks unaided and is independent in her ADLs. No falls in the past year.", True),
+        ("The patient says she walks without help, manages her ADLs and has had no falls.", True),
+        ("走路不用人帮忙，日常生活能自理，没有摔倒过。", True),
+        ("She needs help with her ADLs, uses a walker and has fallen.", False),
+    ],
+)
+def test_how_somebody_manages_may_be_put_plainly(words, passes):
+    case = case_of(life())
+    move = life_move(case, "function", function_told(case))
+    says = [one.check for one in move.rubric if one.id.startswith("says-")]
+    language = "en" if words.isascii() else "zh"
+    assert len(says) == 3
+    assert [check_answer(one, words, language=language).passed for one in says] == [passes] * 3
+
+
+def test_walking_alone_says_nothing_of_daily_activities():
+    case = case_of(life())
+    move = life_move(case, "function", function_told(case))
+    care = next(one.check for one in move.rubric if one.id == "says-care")
+    assert not check_answer(care, "She walks independently.", language="en").passed
+    assert not check_answer(care, "She is not independent in her ADLs.", language="en").passed
