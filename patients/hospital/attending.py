@@ -12,6 +12,7 @@ from .life import Prescription, Treated
 from .making import HOUR, MINUTE, at_clock, within
 from .medicating import monitors
 from .physiology import Shift
+from .situating import is_a
 from .stays import Course, stay_after_icu
 
 _SUGAR = "glucose"
@@ -55,11 +56,14 @@ def _sedate(course: Course, at: Instant) -> None:
         return
     if _asleep(course, at):
         return
+    for order in course.making.active(at):  # nobody asks for it, or swallows it, with a tube
+        if order.kind == "inpatient" and order.prn and is_a(order.drug, ("opioid",)):
+            course.desk.end(order, at, rules().reasons["replaced"].pair())
     illness = course.illness(course.principal)
-    order = course.desk.treat(illness, rules().sedation, "icu", at, "inpatient", course.place(at))
-    missing = [lab for lab in monitors([order] if order is not None else []) if lab not in course.drawn]
-    if missing and order is not None:
-        draw_labs(course, missing, order.start + 20 * MINUTE)
+    begun = course.desk.treat(illness, rules().sedation, "icu", at, "inpatient", course.place(at))
+    missing = [lab for lab in monitors([begun] if begun is not None else []) if lab not in course.drawn]
+    if missing and begun is not None:
+        draw_labs(course, missing, begun.start + 20 * MINUTE)
 
 
 def _wake(course: Course, at: Instant) -> None:
