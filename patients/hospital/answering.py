@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs
 from .generation import rules
 from .generation_rules import CallBack
 from .life import Plan, PlanItem, Result
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .situating import is_a
 from .stays import Course
+from .working_up import draw_labs
 from .workup import numbers
 
 

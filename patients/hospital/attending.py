@@ -5,7 +5,7 @@ from __future__ import annotations
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
-from .course import draw_labs, support
+from .course import support
 from .generation import rules
 from .generation_rules import Closing
 from .life import Prescription, Treated
@@ -14,6 +14,7 @@ from .medicating import monitors
 from .physiology import Shift
 from .situating import is_a
 from .stays import Course, stay_after_icu
+from .working_up import draw_labs
 
 _SUGAR = "glucose"
 

@@ -10,7 +10,7 @@ from wardround.patients.times import DAY, Instant
 
 from .answering import answer
 from .attending import attend, tube_between
-from .course import draw_labs, enter_icu, look_again, perform, tell_held, treat
+from .course import enter_icu, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
@@ -25,6 +25,7 @@ from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
 from .watching import watch
+from .working_up import draw_labs, look_again, perform
 from .workup import draw
 
 _MANY_VITALS = 60
