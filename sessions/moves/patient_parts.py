@@ -20,6 +20,8 @@ from .parts import item
 
 PRONOUNS: Final = {"female": Names(en="she", zh="她"), "male": Names(en="he", zh="他")}
 Polarity = Literal["present", "absent"]
+_PLAIN: Final = frozenset({"walking", "care", "living"})
+"""Parts of daily life whose names alone say nothing."""
 _TREATED: Final = 4
 """From this score on pain is more than mild."""
 
@@ -280,12 +282,12 @@ def heard_item(name: str, ids: Iterable[str]) -> Item:
 def told_items(told: Told) -> list[Item]:
     """Return the items that something was asked and that what the patient said of it is conveyed.
 
-    What nobody but the patient can tell, and what is denied, may be put plainly ("Walks unaided, no falls."); a symptom
-    that the query itself names must be given as what the patient says.
+    How somebody walks, manages and lives, and what is denied, may be put plainly ("Walks unaided, no falls."); what the
+    query itself names (a symptom, falls, smoking) must be given as what the patient says.
     """
     name = told.concept if told.about == "symptom" else told.about
     check: Check = ReportsCheck(concept=told.names.en, polarity=told.polarity)
-    if told.about != "symptom" or told.polarity == "absent":
+    if told.about in _PLAIN or told.polarity == "absent":
         plainly = (MentionCheck(concept=one, polarity=told.polarity) for one in (told.names.en, *told.also))
         check = AnyOf(checks=(check, *plainly))
     if told.about == "symptom":
