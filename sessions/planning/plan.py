@@ -42,6 +42,8 @@ _OTHERS: Final = 8
 """Decisions other than the thread that a session may ask for as well."""
 _NODES: Final = 800
 """Moves weighed for one opening before it is given up."""
+_HEARING: Final = frozenset({"dose_adherence"})
+"""Kinds of turns that set what the patient takes beside what is ordered."""
 _TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
 
 
@@ -275,13 +277,16 @@ class _Search:
             kind = decision_kinds()[self.thread.kind]
             found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
         allowed = set(self.scenario.resource_types)
+        if self.tier != "sparse":
+            # a drug that is ordered and not taken is no side matter: the turn that hears it names it
+            found = [next(conflicts(self.case, one), one) if one.kind in _HEARING else one for one in found]
         if self.tier == "rich":
             found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
             _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
-            if move.types <= allowed and (self.tier == "rich" or not move.conflict)
+            if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
         ]
         choices.sort(key=lambda choice: choice.cost)
         kept = {
