@@ -164,10 +164,14 @@ class FrameReader:
                     if slot is None:
                         continue
                     held = best.get(slot.start)
-                    if held is None or (frame.end, -frame.start) > (held.end, -held.start):
+                    if held is None or self._weight(frame) > self._weight(held):
                         best[slot.start] = frame
         kept = {id(frame): frame for frame in best.values() if best.get(frame.x.start) is frame}
         return sorted(kept.values(), key=lambda frame: (frame.start, frame.end))
+
+    def _weight(self, frame: Frame) -> tuple[int, int, bool]:
+        """Rank the frames of one target: what ends last, then the longest; "不再用" stops more than it warns."""
+        return frame.end, -frame.start, frame.act == "stop" and self.tokens[frame.start].kind == "c"
 
     def _walk(
         self, start: int, node: dict[str, Any], at: int, x: Ann | None, y: Ann | None, gaps: int
