@@ -96,6 +96,9 @@ class Move:
     decision: Decision | None = None
     fact: Fact | None = None
     """What the patient is asked."""
+    bears: frozenset[str] = frozenset()
+    """Keys of what earlier turns asked about and this one's question turns on, beside what its rubric is about; "given
+    all this" stands for nothing else. The planner fills it."""
     turned: bool = False
     """The patient's words change what would be right by the chart alone."""
     conflict: str = ""

@@ -6,8 +6,8 @@ together, and what the diagnoses of the stay show, move and are treated with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from wardround.patients import knowledge
@@ -25,6 +25,14 @@ FAR: Final = 2
 """About something else."""
 _GENERAL: Final = frozenset({"plan", "note", "service", "step", "problem"})
 _MEASURED: Final = frozenset({"lab", "vital"})
+_ALSO: Final[dict[str, frozenset[str]]] = {
+    "culture": frozenset({"culture"}),
+    "course": frozenset({"culture"}),
+    "home": frozenset({"plan"}),
+}
+"""Kind of decision → kinds of things that bear on it whichever they are."""
+_LIVING: Final = frozenset({"event:function", "event:social"})
+"""What stands for what the patient says of living at home."""
 
 
 @dataclass
@@ -81,6 +89,32 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
     if fact is not None and fact.kind == "adherence" and fact.state not in {None, "taking"}:
         return NEAR if fact.drug in near.drugs else FAR
     return max((_far(entity, near, wide) for entity in move.slots.values()), default=SAME_ILLNESS)
+
+
+def with_bearing(case: Case, thread: Decision, moves: Sequence[Move]) -> tuple[Move, ...]:
+    """Return the moves of a session, each with what its question turns on of what earlier turns asked about.
+
+    That is what is near its own decision, or goes into the score that it works out; a plain look-up turns on nothing.
+    """
+    return tuple(replace(move, bears=_bears(case, thread, move, moves[:turn])) for turn, move in enumerate(moves))
+
+
+def _bears(case: Case, thread: Decision, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
+    asked = {entity.key: entity for one in earlier for entity in one.slots.values()}
+    keys: set[str] = set()
+    use = knowledge.score_uses().get(move.score) if move.score is not None else None
+    if use is not None:
+        inputs = {concept for source in use.inputs.values() for concept in source.of}
+        keys.update(key for key, entity in asked.items() if entity.kind in _MEASURED and entity.id in inputs)
+    if move.task in {"CR", "WU"}:
+        decision = move.decision or thread
+        near, _ = _circles(case, decision)
+        keys.update(key for key, entity in asked.items() if near.holds(entity))
+        kinds = _ALSO.get(decision.kind, frozenset())
+        keys.update(key for key, entity in asked.items() if entity.kind in kinds)
+        if decision.kind == "home":
+            keys.update(_LIVING)
+    return frozenset(keys)
 
 
 def scores_near(case: Case, thread: Decision, scores: Iterable[str]) -> bool:

@@ -17,6 +17,7 @@ from wardround.sessions.wording.worded import word_session
 from .assembling import Use, assemble
 from .case import AnchorName, dated, for_scenario, make_case, rounds
 from .evidence import lacks
+from .kinship import with_bearing
 from .plan import Plan, plans
 from .quota import WEIGHTS, Quota
 from .scenarios import ARCS, TIERS, Arc, Scenario, Tier, arc_name
@@ -131,7 +132,8 @@ def make_session(run: Run, visit: Visit, scenario: Scenario, tier: Tier, arc: Ar
 
 def _of_plan(run: Run, plan: Plan, stream: Stream) -> tuple[Session | None, str]:
     quota = run.quota
-    worded = word_session(plan.moves, plan.case, run.split, quota.used, stream, WEIGHTS[quota.mix])
+    moves = with_bearing(plan.case, plan.thread, plan.moves)
+    worded = word_session(moves, plan.case, run.split, quota.used, stream, WEIGHTS[quota.mix])
     if worded is None:
         _count(run, [Failure("wording", "turn: no wording keeps the limits")])
         return None, "no wording keeps the limits"

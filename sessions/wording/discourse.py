@@ -49,6 +49,12 @@ class Grounded:
     entity: Entity | None
     antecedent: Antecedent
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """Keys of the thing and of what stands for it."""
+        thing = frozenset[str]() if self.entity is None else frozenset({self.entity.key})
+        return thing | {self.antecedent.entity}
+
 
 def antecedent_of(turn: int, entity: Entity) -> Antecedent:
     """Return an entity as an antecedent, with what its turn calls it."""
@@ -85,6 +91,13 @@ def asked(shape: Shape, language: Language) -> frozenset[str]:
         for one in wanted
         if all(kinds.cues[one].spoken(bare(form), language) for form in (shape.explicit, shape.implicit))
     )
+
+
+@lru_cache(maxsize=8192)
+def says_whole(shape: Shape, language: Language) -> bool:
+    """Tell whether the implicit form of a shape says a look-up in full, so that it leaves out no predicate."""
+    whole, words = load_kinds().whole, bare(shape.implicit)
+    return any(one in whole and whole[one].spoken(words, language) for one in kind_of(shape.kind).asks)
 
 
 @lru_cache(maxsize=8192)
@@ -148,36 +161,61 @@ class Discourse:
 
     # -- predicates ----------------------------------------------------------------------------------------------------
 
-    def question(self, move: Move, kept: frozenset[str] = frozenset()) -> Antecedent | None:
-        """Return the turn that said the question which a fragment asks of something else; None where it is not in mind.
+    def question(
+        self, move: Move, kept: frozenset[str] = frozenset(), whole: bool = False
+    ) -> tuple[Antecedent, ...] | None:
+        """Return the turns that said the questions which a fragment asks of something else; None where none is in mind.
 
-        A question is in mind while nothing else was asked; the results of tests and vital signs, of which one question
-        alone is asked, stay in mind over questions about drugs and to the patient.
+        Any look-up goes on from any look-up: right after it, or over other turns where its thing is only ever asked one
+        question ("And the potassium?"). A question to the patient or for advice goes on from one of its own class right
+        before it. What a fragment asks the patient in its own words beside a look-up is no gap.
 
         Args:
             move: What the fragment asks.
-            kept: Predicates that it says itself, as a noun ("the warfarin dose"): it leaves out the verb only, which
-                any question just before holds.
+            kept: Predicates that it still says, as a noun ("the warfarin dose").
+            whole: It says one in full: then nothing is left out.
         """
-        asks = tuple(one for one in kind_of(move.kind).asks if one not in kept)
-        if asks:
-            return self._same(asks)
-        last = self.turns[-1] if self.turns else None
-        if last is None or not last.asks:
-            return None
-        return Antecedent(turn=len(self.turns) - 1, entity=ASK + "+".join(sorted(last.asks)))
-
-    def _same(self, asks: tuple[str, ...]) -> Antecedent | None:
         kinds = load_kinds()
+        asks = kind_of(move.kind).asks
+        if whole:
+            return None
+        mixed = any(kinds.looks_up(one) for one in asks)
+        found: dict[int, set[str]] = {}
+        for one in asks:
+            if mixed and one in kept and kinds.asks_patient(one):
+                continue
+            continued = self._looked_up(one, kept) if kinds.looks_up(one) else self._same(one)
+            if continued is None:
+                return None
+            found.setdefault(continued[0], set()).update(continued[1])
+        return tuple(Antecedent(turn=turn, entity=ASK + "+".join(sorted(found[turn]))) for turn in sorted(found))
+
+    def _looked_up(self, ask: str, kept: frozenset[str]) -> tuple[int, frozenset[str]] | None:
+        """Return the look-up that one more goes on from: the nearest of the same, else the nearest of any."""
+        kinds = load_kinds()
+        lookups = kinds.shared(ask)
+        turns = [number for number in range(len(self.turns) - 1, -1, -1) if self.turns[number].asks & lookups]
+        if not turns:
+            return None
+        if ask in kinds.lasting:
+            same = [number for number in turns if self.turns[number].asks.intersection(kinds.lasting)]
+            number = (same or turns)[0]
+        else:
+            number = turns[0]
+            if number != len(self.turns) - 1 or (ask not in kept and ask not in self.turns[number].asks):
+                return None  # a drug is asked several things, so the words of the turn before must still be heard
+        said = self.turns[number].asks & lookups
+        return number, said & {ask} or said
+
+    def _same(self, ask: str) -> tuple[int, frozenset[str]] | None:
+        """Return the turn that asked the same, where no other question came between."""
+        shared = load_kinds().shared(ask)
         for number in range(len(self.turns) - 1, -1, -1):
             said = self.turns[number]
-            if not kinds.continues(asks, kind_of(said.move.kind).asks):
-                if kinds.stands(asks):
-                    continue
-                return None  # another question came between: the chain of fragments is broken
-            if kinds.continues(asks, said.asks):
-                kept = {one for ask in asks for one in kinds.follows.get(ask, (ask,))} & said.asks
-                return Antecedent(turn=number, entity=ASK + "+".join(sorted(kept)))
+            if not shared.intersection(kind_of(said.move.kind).asks):
+                return None
+            if said.asks & shared:
+                return number, said.asks & {ask} or said.asks & shared
         return None
 
     def advice(self, move: Move) -> Antecedent | None:
@@ -206,32 +244,34 @@ class Discourse:
     # -- the accumulated picture ---------------------------------------------------------------------------------------
 
     def pictures(
-        self,
-        hidden: frozenset[str],
-        resting: frozenset[str],
-        said: frozenset[str] = frozenset(),
-        *,
-        advice: bool = False,
+        self, hidden: frozenset[str], bearing: frozenset[str], said: frozenset[str] = frozenset()
     ) -> Iterator[tuple[Grounded, ...]]:
-        """Yield what "all this" can stand for: things of two turns, the likeliest first.
+        """Yield what "all this" can stand for: things that bear on the question, of two turns or more, all turns first.
+
+        What bears on it and was asked about last is always in the picture.
 
         Args:
             hidden: Keys of what the question rests on and does not name: the picture must hold them.
-            resting: Keys of what the rubric rests on: the picture must hold one that was asked about.
+            bearing: Keys of what bears on the question ("event:…" where no thing was named).
             said: Keys of what the question names itself, which "given …" need not name again.
-            advice: It asks what to do: the drug that the patient is said to be on is what the advice is about.
         """
-        grounded = [one for number in range(len(self.turns)) for one in self._grounded(number)]
+        grounded = [
+            one
+            for number in range(len(self.turns))
+            for one in self._grounded(number)
+            if not one.topic.context and one.keys & bearing
+        ]
+        last = max((one.turn for one in grounded), default=0)
         found = []
-        for size in (2, 3):
+        for size in (3, 2):
             for group in combinations(grounded, size):
                 keys = {one.antecedent.entity for one in group}
-                distinct = len(keys) == size and len({one.turn for one in group}) >= 2
-                asked = {one.antecedent.entity for one in group if advice or not one.topic.context}
-                if distinct and hidden <= keys and asked & resting and (size == 2 or len(hidden) > 1):
-                    found.append(group)
-        found.sort(key=lambda group: (len(group), *_likeness({one.antecedent.entity for one in group}, resting, said)))
-        yield from found
+                turns = {one.turn for one in group}
+                distinct = len(keys) == size and len(turns) >= 2 and last in turns
+                if distinct and hidden <= keys and (len(turns) == size or len(hidden) > 1):
+                    found.append((-size, len(keys & said), group))
+        found.sort(key=lambda one: one[:2])
+        yield from (group for _, _, group in found)
 
     def _grounded(self, number: int) -> Iterator[Grounded]:
         said = self.turns[number]
@@ -243,7 +283,3 @@ class Discourse:
                 yield Grounded(number, topic, entity, antecedent_of(number, entity))
             elif topic.event is not None and topic.event in said.asks:
                 yield Grounded(number, topic, entity, Antecedent(turn=number, entity=EVENT + topic.event))
-
-
-def _likeness(keys: set[str], resting: frozenset[str], said: frozenset[str]) -> tuple[int, int]:
-    return len(keys & said), -len(keys & resting)

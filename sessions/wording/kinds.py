@@ -67,24 +67,31 @@ class Kinds(_Frozen):
     """Group → kinds of entities that one gap could mean."""
     confused: dict[str, tuple[str, ...]]
     """Group → other groups whose members the same words could mean."""
-    follows: dict[str, tuple[str, ...]]
-    """Predicate → predicates after which a fragment asks it of something else; others only after themselves."""
+    classes: dict[str, tuple[str, ...]]
+    """Class → predicates after any of which a fragment asks another of them of something else."""
     lasting: tuple[str, ...]
-    """Predicates that are the only ones asked of their things."""
+    """Look-ups that are the only ones asked of their things."""
+    whole: dict[str, Cues]
+    """Predicate → words that say it in full."""
+    anaphors: Cues
+    """Words that point back to an earlier turn."""
     kinds: dict[str, Kind]
     cues: dict[str, Cues]
     """Predicate → words that say it."""
     selects: dict[str, Cues]
     """Group → words that only go with things of that group."""
 
-    def continues(self, asks: Iterable[str], said: Iterable[str]) -> bool:
-        """Tell whether a fragment that asks one thing is understood after a question that said another."""
-        before = frozenset(said)
-        return all(before.intersection(self.follows.get(one, (one,))) for one in asks)
+    def shared(self, ask: str) -> frozenset[str]:
+        """Return the predicates that a fragment which asks `ask` may continue; of no class, only itself."""
+        return next((frozenset(one) for one in self.classes.values() if ask in one), frozenset({ask}))
 
-    def stands(self, asks: Iterable[str]) -> bool:
-        """Tell whether the things that are asked about go with one question only, whatever came between."""
-        return frozenset(asks) <= frozenset(self.lasting)
+    def looks_up(self, ask: str) -> bool:
+        """Tell whether a predicate looks something up in the record."""
+        return ask in self.classes["look_up"]
+
+    def asks_patient(self, ask: str) -> bool:
+        """Tell whether a predicate is a question to the patient."""
+        return ask in self.classes["interview"]
 
     def group(self, entity_kind: str) -> str:
         """Return the group of an entity's kind; a kind of no group is its own."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from wardround.patients import Stream
+from wardround.patients import Stream, knowledge
 from wardround.sessions.moves.move import Case, Entity, Move
+from wardround.sessions.moves.nearness import monitored_by
 from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
 
-from .discourse import Discourse, Grounded, kept_in, kind_of, spoken
+from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole, spoken
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults
@@ -34,8 +35,8 @@ _SLACK: Final = 4
 """Percent of its share that a type may be ahead before turns are left explicit instead …"""
 _MOST_PLAIN: Final = 19
 """… of which there are at most so many in a hundred."""
-_NAMES_MORE: Final = (9, 10)
-"""How often an opening that names the drug of later turns is preferred: they then need not name it again."""
+_NAMES_DRUG: Final = (1, 3)
+"""How often an opening names the drug of later turns, where it belongs there: they then need not name it again."""
 _MANY: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
     "zh": re.compile(r"它们|这些|那些"),
@@ -100,7 +101,7 @@ def word_session(
         return None
     discourse, done, mine = Discourse(), list[Worded](), Counter[str](used)
     for number, asked in enumerate(moves):
-        move = asked if number else _with_drug(asked, moves[1:], case)
+        move = asked if number or not stream.chance(*_NAMES_DRUG) else _with_drug(asked, moves[1:], case)
         writer = _Writer(move, case.view.sex, split, stream, mine, discourse)
         pair = writer.opening() if number == 0 else writer.later(_wanted(number, move, mine, mix))
         if pair is None:
@@ -114,15 +115,34 @@ def word_session(
 
 
 def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
-    """Return an opening that may also name the drug which most later turns are about ("On warfarin, I see. …")."""
+    """Return an opening that may also name a drug of later turns which belongs to what it asks ("On warfarin. …").
+
+    A drug belongs to a lab or vital sign that it is monitored by or moves, and to other openings where the session's
+    advice is about it.
+    """
+    if "drug" in move.slots:
+        return move
+    decided = {one.decision.order.drug for one in later if one.decision is not None and one.decision.order is not None}
+    measured = {one.id for one in move.slots.values() if one.kind in {"lab", "vital"}}
     drugs = Counter(
-        one.slots["drug"] for one in later if "drug" in one.slots and one.slots["drug"].id in case.view.orders
+        drug
+        for one in later
+        if (drug := one.slots.get("drug")) is not None
+        and drug.id in case.view.orders
+        and (_moved_by(drug.id) & measured if measured else drug.id in decided)
     )
-    if "drug" in move.slots or not drugs:
+    if not drugs:
         return move
     first = later[0].slots.get("drug")  # the turn that comes next has no other query to fall back on
     drug = max(drugs, key=lambda one: (drugs[one] + (one == first), one == first, one.key))
     return replace(move, slots={**move.slots, "drug": drug})
+
+
+def _moved_by(drug: str) -> frozenset[str]:
+    """Return the labs and vital signs that a drug is monitored by or moves."""
+    profile = knowledge.drug_profiles().get(drug)
+    effects = () if profile is None else profile.effects
+    return frozenset((*monitored_by(drug), *(effect.lab for effect in effects)))
 
 
 def _wanted(number: int, move: Move, used: Mapping[str, int], mix: Mapping[str, int]) -> list[Implicitness | None]:
@@ -186,9 +206,8 @@ class _Writer:
     def opening(self) -> _Pair | None:
         """Return the words of turn 0, which have one phrasing."""
         found = {language: self._fitting(language, first=True) for language in LANGUAGES}
-        if self._stream.chance(*_NAMES_MORE):
-            for fitting in found.values():
-                fitting.sort(key=lambda shape: -len(shape.slots))
+        for fitting in found.values():
+            fitting.sort(key=lambda shape: -len(shape.slots))
         chinese: dict[frozenset[str], list[Shape]] = {}
         for shape in found["zh"]:
             chinese.setdefault(shape.slots, []).append(shape)
@@ -227,8 +246,19 @@ class _Writer:
         return None
 
     def _plain(self, found: Mapping[Language, list[Shape]]) -> Iterator[_Pair]:
-        """Yield the explicit forms alone."""
-        whole = {language: [one for one in found[language] if one.type != "AE"] for language in LANGUAGES}
+        """Yield the explicit forms alone, of shapes that point back to nothing."""
+        anaphors = load_kinds().anaphors
+        whole = {
+            language: [
+                one
+                for one in found[language]
+                if one.type != "AE"
+                and one.drops != "advice"
+                and not one.carries_out
+                and not anaphors.spoken(bare(one.explicit), language)
+            ]
+            for language in LANGUAGES
+        }
         for shape in whole["en"]:
             for other in whole["zh"]:
                 if (pair := self._filled({"en": _whole(shape), "zh": _whole(other)}, None)) is not None:
@@ -270,7 +300,8 @@ class _Writer:
         found: list[Antecedent | None] = []
         if shape.drops == "ask":
             kept = frozenset.intersection(*(kept_in(one, language) for language, one in pair.items()))
-            found.append(self._discourse.question(self._move, kept))
+            whole = any(says_whole(one, language) for language, one in pair.items())
+            found.extend(self._discourse.question(self._move, kept, whole) or (None,))
         elif shape.drops == "advice":
             found.append(self._discourse.advice(self._move))
         for entity in left_out:
@@ -289,9 +320,11 @@ class _Writer:
             if slot in self._move.slots
         )
         known = {entity.key: entity for said in self._discourse.turns for entity in said.move.slots.values()}
-        resting = self._about.of(known.values())
+        # a plain look-up turns on nothing that was asked before
+        rests = frozenset() if self._move.task == "DG" else self._about.of(known.values())
+        bearing = self._move.bears | rests
         said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
-        for picture in self._discourse.pictures(hidden, resting, said, advice=self._move.task == "CR"):
+        for picture in self._discourse.pictures(hidden, bearing, said):
             topics = {language: self._topics(picture, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
             antecedents = tuple(one.antecedent for one in picture)
