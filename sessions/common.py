@@ -149,6 +149,10 @@ class Common(_Frozen):
     """Labs that measure the drug or its direct effect: in range while not taken would contradict itself."""
     targets: dict[str, tuple[Decimal, Decimal]]
     """Monitoring pair → range aimed at, of labs that a drug is dosed by; its value is read against that, too."""
+    grey: dict[str, tuple[tuple[Decimal, Decimal], ...]]
+    """Monitoring pair → values, bounds included, at which physicians differ, so that nobody is asked."""
+    bounds: dict[str, str]
+    """Bound of a rule → how people say it: what is "below 5.1" is said to be not above 5."""
     panels: dict[str, tuple[str, ...]]
     """Lab → panels it is repeated with: whoever repeats the blood count repeats the hemoglobin."""
     acts: dict[str, ActRule]

@@ -73,9 +73,16 @@ def stands(case: Case, pair: Pair) -> bool:
     words = case.common.rules.get(pair.rule.id)
     if pair.rule.act not in case.common.acts or (words is not None and words.contested):
         return False
-    if not _usable(case.common, pair) or _outranked(case, pair, pair.rule.act):
+    if _grey(case.common, pair) or not _usable(case.common, pair) or _outranked(case, pair, pair.rule.act):
         return False
     return pair.rule.act != "reduce" or _reducible(case.common, pair)
+
+
+def _grey(common: Common, pair: Pair) -> bool:
+    """Tell whether a value lies where physicians differ, as at the edge of the range aimed at."""
+    reading = pair.reading
+    value = knowledge.convert(reading.value, reading.unit, pair.rule.unit, reading.lab)
+    return value is not None and any(low <= value <= high for low, high in common.grey.get(pair.monitoring, ()))
 
 
 def _usable(common: Common, pair: Pair) -> bool:

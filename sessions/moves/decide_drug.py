@@ -20,6 +20,7 @@ from wardround.rubrics import (
     StatusCheck,
     Text,
 )
+from wardround.sessions.common import common
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Level, Order, Pair, Reading, plain
 from wardround.sessions.session import GoldCall
@@ -167,10 +168,12 @@ def _finding_item(case: Case, decision: Decision) -> Item:
     checks = reading_checks(reading)
     if level not in {reading.level, reading.against_target}:
         checks.append(StatusCheck(concept=reading.name, status=level))
-    if rule.at_least is not None:
-        checks.append(side_check(reading, "above", rule.at_least, bound_unit(decision)))
-    if rule.below is not None:
-        checks.append(side_check(reading, "below", rule.below, bound_unit(decision)))
+    for bound in dict.fromkeys((rule.at_least, _said(rule.at_least))):
+        if bound is not None:
+            checks.append(side_check(reading, "above", bound, bound_unit(decision)))
+    for bound in dict.fromkeys((rule.below, _said(rule.below))):
+        if bound is not None:
+            checks.append(side_check(reading, "below", bound, bound_unit(decision)))
     checks.extend(_named(decision))
     words = _placed(case, decision)
     return item(
@@ -326,6 +329,11 @@ def _advised(case: Case, decision: Decision, told: bool) -> Names:
     )
 
 
+def _said(bound: Decimal | None) -> Decimal | None:
+    """Return a rule's bound as people say it."""
+    return None if bound is None else Decimal(common().bounds.get(plain(bound), plain(bound)))
+
+
 def limit_words(decision: Decision, level: Level) -> Text:
     """Return the bound of the rule that the value is beyond, as in ", above 5.5 mmol/L"; a target in its own words.
 
@@ -336,7 +344,7 @@ def limit_words(decision: Decision, level: Level) -> Text:
     rule, reading = pair_of(decision).rule, decision.reading
     assert reading is not None
     unit = f" {bound_unit(decision)}".rstrip()
-    low, high = rule.at_least, rule.below
+    low, high = _said(rule.at_least), _said(rule.below)
     target = rule.finding
     if rule.act == "continue" and any(char.isdigit() for char in target.en):
         return Text(en=f", {target.en}", zh=f"，{target.zh}")
