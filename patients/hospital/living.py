@@ -55,7 +55,8 @@ def make_life(seed: int, index: int) -> Life:
     desk = Desk(making)
     recent: list[str] = []
     caught = _catch_up(making, desk, set(), slots[0].day)
-    for slot in slots:
+    for planned in slots:
+        slot = _in_time(making, planned)
         caught = _catch_up(making, desk, caught, slot.day)
         came = _come(making, desk, slot, recent)
         if came is not None:
@@ -63,6 +64,14 @@ def make_life(seed: int, index: int) -> Life:
         if making.died is not None:
             break
     return _written(making, speaker(making, end))
+
+
+def _in_time(making: Making, slot: Slot) -> Slot:
+    """Return the slot, put off by a week after a stay that took longer than was planned for."""
+    last = max((stay.end for stay in making.stays.values()), default=None)
+    if last is None or slot.day > last + 2 * DAY:
+        return slot
+    return replace(slot, day=last - last % DAY + 7 * DAY + slot.day % DAY)
 
 
 def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> set[str]:
