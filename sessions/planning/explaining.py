@@ -12,7 +12,8 @@ from wardround.sessions.moves.score_gather import computable
 from .case import AnchorName
 from .evidence import evidence_of, lacks
 from .making import Run, Visit
-from .plan import decisions_of, plans
+from .offering import decisions_of
+from .plan import plans
 from .quota import Quota
 from .scenarios import ARCS, TIERS, Scenario, arc_name, scenarios_of
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Final
 
 from wardround.patients import ChartStore, Stream
@@ -11,11 +12,13 @@ from wardround.sessions.moves.move import Case
 
 from .evidence import tiers_of
 from .making import Cell, Run, Visit, make_session
-from .plan import may_conflict
-from .scenarios import ARCS, Scenario, Tier
+from .offering import may_be_rich
+from .scenarios import ARCS, Scenario
 
 TRIES: Final = 6
 """Cells of one scenario tried for one session of a patient."""
+HARD: Final = 5
+"""Tries in vain after which the plans of a cell may be looser, where every cell must have its number."""
 RICH: Final = 3
 """Of these, rich ones that are tried before the others."""
 
@@ -44,7 +47,7 @@ def fill(
         limit: Most sessions of all.
         progress: Called with how many patients are done, of how many.
     """
-    hard: Counter[Cell] = Counter()
+    known = _Known()
     reasons: dict[str, str] = {}
     made: Counter[str] = Counter()
     goal = len(run.scenarios) * 3 * len(ARCS) * (each or 0)
@@ -54,7 +57,7 @@ def fill(
                 break
             if made[patient] < turn:
                 continue  # the patient gave nothing in the round before
-            reason = _visit(run, Visit(run, store, patient), each, hard, turn)
+            reason = _visit(run, Visit(run, store, patient), each, known, turn)
             made[patient] += not reason
             if reason and turn == 0:
                 reasons[patient] = reason
@@ -63,40 +66,74 @@ def fill(
     run.skipped.extend({"patient": patient, "reason": reason} for patient, reason in reasons.items())
 
 
-def _visit(run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int) -> str:
+def _visit(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) -> str:
     """Make one session of a patient; return why there is none, "" where there is."""
     reasons: list[str] = []
-    for cell, scenario in _wanted(run, visit, each, hard, turn):
-        session, reason = make_session(run, visit, scenario, cell[1], cell[2])
+    for cell, scenario in _wanted(run, visit, each, known, turn):
+        ease = each is not None and known.hard[cell] >= HARD
+        session, reason = make_session(run, visit, scenario, cell[1], cell[2], ease=ease)
         if session is not None:
             return ""
-        hard[cell] += 1
+        known.hard[cell] += 1
+        known.failed[visit.patient].add(cell)
         reasons.append(reason)
     return "; ".join(dict.fromkeys(reasons)) or "the record is enough for no cell that is still wanted"
 
 
-def _wanted(
-    run: Run, visit: Visit, each: int | None, hard: Counter[Cell], turn: int
-) -> Iterator[tuple[Cell, Scenario]]:
+def _wanted(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) -> Iterator[tuple[Cell, Scenario]]:
     """Yield the cells to try for a patient: of the scenario that lacks most, hard and easy ones in turn."""
     stream = Stream("cells", run.seed, run.chunk, visit.patient, turn)
-    missing = Counter(cell[0] for cell in run.all_cells() if each is None or run.cells[cell] < each)
+    open_ = [cell for cell in run.all_cells() if each is None or run.cells[cell] < each]
+    missing = Counter(cell[0] for cell in open_)
     done = Counter(session.scenario for session in run.sessions)
     scenarios = [one for one in stream.shuffled(run.scenarios) if missing[one.id]]
-    # where every cell has its number the emptiest scenario is the one that lacks most; else the least served
-    scenarios.sort(key=lambda one: done[one.id] - missing[one.id])
+    if each is None:
+        scenarios.sort(key=lambda one: done[one.id])
+    else:
+        # what few patients are fit for is asked of those that are
+        scenarios.sort(key=lambda one: -missing[one.id] * known.seen(one.id))
     for scenario in scenarios:
-        tiers = next(filter(None, (_tiers(scenario, case) for case in visit.cases(scenario))), ())
-        cells: list[Cell] = [(scenario.id, tier, arc) for tier in tiers for arc in ARCS]
-        wanted = stream.shuffled([cell for cell in cells if each is None or run.cells[cell] < each])
-        wanted.sort(key=lambda cell: (run.cells[cell], hard[cell]))
-        # what only few records hold is asked of those that do
+        if not set(open_) & known.cells(visit, scenario):
+            continue
+        wanted = stream.shuffled([cell for cell in open_ if cell in known.cells(visit, scenario)])
+        wanted = [cell for cell in wanted if cell not in known.failed[visit.patient]]
+        # what only few records hold is asked of those that do: without a DG turn less pulls two ways
+        wanted.sort(key=lambda cell: (run.cells[cell], cell[1] == "rich" and "DG" in cell[2], known.hard[cell]))
         rich = [cell for cell in wanted if cell[1] == "rich"][:RICH]
         for cell in (*rich, *(cell for cell in wanted if cell not in rich))[:TRIES]:
             yield cell, scenario
 
 
-def _tiers(scenario: Scenario, case: Case) -> tuple[Tier, ...]:
-    """Return the tiers that a case may be of; without anything that pulls two ways none is rich."""
-    found = tiers_of(scenario, case)
-    return found if "rich" not in found or may_conflict(case, scenario) else found[:-1]
+class _Known:
+    """What a run has found out about patients and cells, so that no search is made twice in vain."""
+
+    def __init__(self) -> None:
+        self.hard: Counter[Cell] = Counter()
+        """How often a cell was tried in vain."""
+        self.failed: defaultdict[str, set[Cell]] = defaultdict(set)
+        """Cells that a patient did not give."""
+        self._cells: dict[tuple[str, str], frozenset[Cell]] = {}
+        self._fit: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()
+
+    def cells(self, visit: Visit, scenario: Scenario) -> frozenset[Cell]:
+        """Return the cells of a scenario that a patient may be fit for, by what the record and the patient hold."""
+        key = (visit.patient, scenario.id)
+        if key not in self._cells:
+            cases = [case for case in visit.cases(scenario) if tiers_of(scenario, case)][:1]
+            found = frozenset(cell for case in cases for cell in _fit(scenario, case))
+            self._cells[key] = found
+            self._seen[scenario.id] += 1
+            self._fit[scenario.id] += bool(found)
+        return self._cells[key]
+
+    def seen(self, scenario: str) -> Fraction:
+        """Return how many patients are looked at for one that is fit for a scenario."""
+        return Fraction(self._seen[scenario] + 1, self._fit[scenario] + 1)
+
+
+def _fit(scenario: Scenario, case: Case) -> Iterator[Cell]:
+    for tier in tiers_of(scenario, case):
+        for arc in ARCS:
+            if tier != "rich" or may_be_rich(case, scenario, arc):
+                yield scenario.id, tier, arc

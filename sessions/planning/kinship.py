@@ -117,6 +117,12 @@ def _bears(case: Case, thread: Decision, move: Move, earlier: Sequence[Move]) ->
     return frozenset(keys)
 
 
+def near_drugs(case: Case, thread: Decision) -> frozenset[str]:
+    """Return the drugs that a thread is about or that its lab is watched for."""
+    near, _ = _circles(case, thread)
+    return frozenset(near.drugs)
+
+
 def scores_near(case: Case, thread: Decision, scores: Iterable[str]) -> bool:
     """Tell whether one of the scores belongs to a thread."""
     near, wide = _circles(case, thread)

@@ -37,7 +37,7 @@ class GenerationResult:
     sessions: tuple[Session, ...]
     statistics: dict[str, Any]
     """JSON-able: patients, skipped [{patient, reason}], gates {gate: {tried, failed, reasons}}, left_out, cells,
-    mix."""
+    eased, mix."""
 
 
 @dataclass
@@ -58,6 +58,8 @@ class Run:
     failed: dict[str, Counter[str]] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    eased: int = 0
+    """Sessions whose plan had to be looser than others."""
 
     def all_cells(self) -> Iterator[Cell]:
         """Yield every cell of the run's scenarios."""
@@ -102,7 +104,9 @@ class Visit:
             yield self.case(scenario, encounter, instant)
 
 
-def make_session(run: Run, visit: Visit, scenario: Scenario, tier: Tier, arc: Arc) -> tuple[Session | None, str]:
+def make_session(
+    run: Run, visit: Visit, scenario: Scenario, tier: Tier, arc: Arc, *, ease: bool = False
+) -> tuple[Session | None, str]:
     """Make one session of a cell about one patient.
 
     Args:
@@ -111,6 +115,7 @@ def make_session(run: Run, visit: Visit, scenario: Scenario, tier: Tier, arc: Ar
         scenario: Of the cell.
         tier: Of the cell.
         arc: Of the cell.
+        ease: Whether the plan may be looser, as a last resort; counted in the statistics (`eased`).
 
     Returns:
         The session; None with the reason where every try failed.
@@ -123,9 +128,10 @@ def make_session(run: Run, visit: Visit, scenario: Scenario, tier: Tier, arc: Ar
             continue
         stream = Stream("session", run.seed, visit.patient, case.encounter, scenario.id, tier, arc_name(arc))
         reason = "no plan fits the record"
-        for plan in islice(plans(case, scenario, tier, arc, stream, run.quota), 1 + RETRIES):
+        for plan in islice(plans(case, scenario, tier, arc, stream, run.quota, ease=ease), 1 + RETRIES):
             session, reason = _of_plan(run, plan, stream)
             if session is not None:
+                run.eased += ease
                 return session, ""
     return None, reason
 
@@ -183,5 +189,6 @@ def statistics(run: Run, patients: int) -> dict[str, Any]:
         "gates": gates,
         "left_out": dict(sorted(run.left_out.items())),
         "cells": dict(sorted(cells.items())),
+        "eased": run.eased,
         "mix": dict(sorted(one for one in run.quota.used.items() if "/" not in one[0] and one[1])),
     }

@@ -8,34 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.labs import latest_lab
-from wardround.sessions.moves.move import Case, Focus, Move
+from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.score_gather import computable
 
 from .chain import Chain, chain_of
 from .evidence import lacks
 from .kinship import FAR, NEAR, distance, of_the_stay, scores_near
+from .offering import (
+    INTERVIEW,
+    against,
+    decisions_of,
+    may_be_rich,
+    offers_of,
+    openings_of,
+    pulled,
+    reasons_of,
+    same_matter,
+    writes_of,
+)
 from .quota import Quota
-from .registry import decision_kinds, move_kinds
+from .registry import decision_kinds
 from .scenarios import Arc, Scenario, Tier
 from .turning import conflicts, turns
 
-_INTERVIEW: Final = frozenset({"patient", "mixed"})
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
 """Needs that a sparse session never has."""
 _THREADS: Final = 5
 """Threads tried for one cell."""
-_OPENINGS: Final = 2
-"""Openings tried for one thread."""
-_OFFERED: Final = 3
-"""Moves taken of what one kind offers."""
-_ASKED: Final = 10
-"""Moves looked at of what a kind offers that asks the patient."""
 _WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
 _OTHERS: Final = 8
@@ -61,32 +65,9 @@ class Plan:
     """Which turn's gold changes with which earlier turn's result."""
 
 
-def decisions_of(case: Case, scenario: Scenario) -> tuple[Decision, ...]:
-    """Return every decision that the record and the patient allow, of the scenario's kinds; worked out once a case."""
-
-    def make(case: Case) -> tuple[Decision, ...]:
-        stream = Stream("decisions", case.view.patient, case.encounter, case.anchor)
-        kinds = dict.fromkeys((*scenario.threads, *scenario.decisions))
-        table = decision_kinds()
-        return tuple(one for kind in kinds if kind in table for one in table[kind].threads(case, stream))
-
-    return case.memo("planning.decisions", make)
-
-
-def may_conflict(case: Case, scenario: Scenario) -> bool:
-    """Tell whether anything in a case pulls two ways, without which no session of it is rich; worked out once."""
-
-    def make(case: Case) -> bool:
-        facts = case.interview.facts
-        if any(fact.kind == "adherence" and fact.state not in {None, "taking"} for fact in facts):
-            return True
-        reasons = (move for decision in decisions_of(case, scenario) for move in reasons_of(case, decision))
-        return any(move.conflict or any(True for _ in conflicts(case, move)) for move in reasons)
-
-    return case.memo("planning.conflict", make)
-
-
-def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> Iterator[Plan]:
+def plans(
+    case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota, *, ease: bool = False
+) -> Iterator[Plan]:
     """Yield the plans of a cell that a case allows, those that the set needs most first; at most one a thread.
 
     Args:
@@ -96,13 +77,16 @@ def plans(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, 
         arc: The tasks of the four turns.
         stream: Breaks ties.
         quota: What the set has used so far; read only.
+        ease: For a cell that cannot be had otherwise: no score need be worked out, and one more turn may be about
+            something else.
     """
     if case.view.sex not in {"female", "male"} or lacks(scenario, tier, case):
         return
-    scored = tier != "sparse" and bool({"DG", "CR"} & set(arc))
-    for thread in _threads(case, scenario, scored, stream, quota):
+    if tier == "rich" and not may_be_rich(case, scenario, arc):
+        return
+    for thread in _threads(case, scenario, tier, arc, stream, quota):
         for opening in (*_thresholds(case, arc), *openings_of(case, thread)):
-            plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota).run()
+            plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota, ease).run()
             if plan is not None:
                 yield plan
                 break
@@ -114,24 +98,38 @@ def _thresholds(case: Case, arc: Arc) -> tuple[Move, ...]:
     return () if reading is None or arc[-1] != "WU" or "CR" in arc else (latest_lab(case, reading),)
 
 
-def _threads(case: Case, scenario: Scenario, scored: bool, stream: Stream, quota: Quota) -> list[Decision]:
+def _threads(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> list[Decision]:
     """Return what a session may be about, what the set needs most first.
 
-    Where a score is to be worked out (`scored`), threads that one of the patient's scores belongs to come first.
+    Where a score is to be worked out, threads that one of the patient's scores belongs to come first; where two sides
+    are to be weighed or the patient's words are to turn the answer, those that have them; and where an order ends the
+    session, those that lead to one.
     """
-    scores = computable(case) if scored else ()
+    scores = computable(case) if tier != "sparse" and {"DG", "CR"} & set(arc) else ()
+    writes = arc.count("CR") == 1 and arc[-1] == "WU"
+    wants_turned = quota.wants_turned()
     found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
     place = {kind: number for number, kind in enumerate(scenario.threads)}
-    found.sort(
-        key=lambda one: (
+
+    def cost(one: Decision) -> int:
+        sides = _sides(case, one, arc)
+        return (
             quota.decision_cost(scenario.id, one.subject, one.unchanged)
             + 15 * place[one.kind]
             - (_OF_THE_STAY if of_the_stay(case, one) else 0)
             - (_SCORED if scores and scores_near(case, one, scores) else 0)
-            - (25 if one.turned and quota.wants_turned() else 0)
+            - (_TURNED if wants_turned and (one.turned or against(case, one)) else 0)
+            - (_PULLED if tier == "rich" and sides else 0)
+            + (_NO_ORDER if writes and not writes_of(case, one, scenario.anchor.dated) else 0)
         )
-    )
+
+    found.sort(key=cost)
     return found[:_THREADS]
+
+
+def _sides(case: Case, thread: Decision, arc: Arc) -> bool:
+    """Tell whether a turn of an arc could weigh two sides of a thread."""
+    return ("CR" in arc and pulled(case, thread)) or ("DG" in arc and against(case, thread))
 
 
 _LINKED: Final = 20
@@ -140,6 +138,12 @@ _OF_THE_STAY: Final = 40
 """What a thread is preferred by that belongs to what the patient is here for."""
 _SCORED: Final = 40
 """What a thread is preferred by that a score belongs to, where one must be worked out."""
+_TURNED: Final = 60
+"""What a thread is preferred by on which the patient's words stand against the chart, where the set wants that."""
+_PULLED: Final = 150
+"""What a thread with two sides to weigh is preferred by in a rich session."""
+_NO_ORDER: Final = 150
+"""What speaks against a thread that leads to no order, where one ends the session."""
 _AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
 """What speaks against a turn, by how far it is from what the session is about."""
 _FAR_MOST: Final = 1
@@ -169,10 +173,14 @@ class _Search:
         opening: Move,
         stream: Stream,
         quota: Quota,
+        ease: bool,
     ) -> None:
         self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
         self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
         self.nodes = 0
+        self.far_most = _FAR_MOST + ease
+        self.away: dict[int, int] = {}
+        self.weighed: list[Move] = []
         named = {entity.key for entity in opening.slots.values()}
         self.about = named | ({f"drug:{thread.order.drug}"} if thread.order is not None else set())
         """Keys of what the session is about: turns that come back to it hang together and can leave it out."""
@@ -182,7 +190,7 @@ class _Search:
         # no turn holds both the conflict of a rich session and a score, nor, without advice, what the turns hinge on
         least = 1 if tier != "rich" else 2 if "CR" in arc else 3
         room = sum(task in {"DG", "CR"} for task in arc) >= least
-        self.wants_score = tier != "sparse" and room and bool(computable(case))
+        self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
         self.pools: list[list[_Choice]] = []
 
     def run(self) -> Plan | None:
@@ -228,7 +236,7 @@ class _Search:
         turn = len(chosen)
         if turn == len(self.arc):
             return chosen if self._whole(chosen) else None
-        asked = any(move.source in _INTERVIEW for move in chosen)
+        asked = any(move.source in INTERVIEW for move in chosen)
         last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
         for choice in self._ordered(turn, chosen):
             if (choice.asks and asked) or (last_to_ask and not choice.asks):
@@ -284,7 +292,7 @@ class _Search:
             found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
-            _Choice(move, self._cost(move), move.types, move.source in _INTERVIEW)
+            _Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
         ]
@@ -300,7 +308,7 @@ class _Search:
             cost -= 20  # what the patient says about the thread belongs to it
         if any(entity.key in self.about for entity in move.slots.values()):
             cost -= _LINKED
-        cost += _AWAY[distance(self.case, self.thread, move)]
+        cost += _AWAY[self._distance(move)]
         if self.wants_score and move.score is not None:
             cost -= 60
         if self.tier == "rich" and move.conflict:
@@ -327,10 +335,7 @@ class _Search:
         reasons = self.arc.count("CR")
         mine = [self.thread] if reasons < 2 else [self.thread, *self._others()]
         for decision in mine:
-            for move in islice(decision_kinds()[decision.kind].writes(self.case, decision), _OFFERED):
-                # an order that is active goes on by itself; it is written anew for the way home only
-                if move.kind != "prescribe" or not decision.unchanged or self.scenario.anchor.dated == "discharge":
-                    yield move
+            yield from writes_of(self.case, decision, self.scenario.anchor.dated)
 
     # -- what fits -----------------------------------------------------------------------------------------------------
 
@@ -349,8 +354,15 @@ class _Search:
 
     def _strays(self, moves: Sequence[Move]) -> bool:
         """Tell whether too many turns are about something else than the session."""
-        far = [move for move in moves if distance(self.case, self.thread, move) == FAR and move.score is None]
-        return len(far) > _FAR_MOST
+        far = [move for move in moves if self._distance(move) == FAR and move.score is None]
+        return len(far) > self.far_most
+
+    def _distance(self, move: Move) -> int:
+        """Return how far a move of the pools is from the thread; worked out once."""
+        if id(move) not in self.away:
+            self.away[id(move)] = distance(self.case, self.thread, move)
+            self.weighed.append(move)  # while it is kept, no other object has its id
+        return self.away[id(move)]
 
     def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
         decision = move.decision
@@ -375,61 +387,6 @@ class _Search:
         )
 
 
-# -- what one case offers: worked out once, whatever the cell ----------------------------------------------------------
-
-
-def openings_of(case: Case, thread: Decision) -> tuple[Move, ...]:
-    """Return the turns that may open a session about a decision."""
-    key = f"planning.openings.{_name(thread)}"
-    return case.memo(key, lambda case: tuple(islice(decision_kinds()[thread.kind].openings(case, thread), _OPENINGS)))
-
-
-def reasons_of(case: Case, decision: Decision) -> tuple[Move, ...]:
-    """Return the CR turns about a decision, with and without asking the patient."""
-
-    def make(case: Case) -> tuple[Move, ...]:
-        decides = decision_kinds()[decision.kind].decides
-        return tuple(move for ask in (False, True) for move in islice(decides(case, decision, ask), _OFFERED))
-
-    return case.memo(f"planning.reasons.{_name(decision)}", make)
-
-
-def offers_of(case: Case, scenario: Scenario, thread: Decision, opening: Move, task: str) -> tuple[Move, ...]:
-    """Return what every kind of a task offers after an opening."""
-
-    def make(case: Case) -> tuple[Move, ...]:
-        focus = Focus(thread, frozenset({opening.topic, *opening.labs}))
-        found: list[Move] = []
-        for name in scenario.moves.of(task):
-            kind = move_kinds().get(name)
-            if kind is None or kind.task != task or (kind.scenarios and scenario.id not in kind.scenarios):
-                continue
-            stream = Stream("offer", case.view.patient, case.encounter, case.anchor, scenario.id, opening.topic, name)
-            offered = kind.offer(case, focus, stream)
-            if kind.source in _INTERVIEW:
-                # what the patient says against the chart is rare, and is what makes asking worth while
-                offered = iter(sorted(islice(offered, _ASKED), key=lambda move: not turns(move)))
-            found.extend(islice(offered, _OFFERED))
-        return tuple(found)
-
-    return case.memo(f"planning.offers.{task}.{_name(thread)}.{opening.topic}", make)
-
-
-def _name(decision: Decision) -> str:
-    """Return what tells a decision from all others of its case."""
-    targets = "+".join(f"{act}-{target}" for act, target in decision.accepted)
-    return f"{decision.kind}.{decision.subject}.{decision.act}.{targets}"
-
-
-def same_matter(one: Decision, other: Decision) -> bool:
-    """Tell whether two decisions are about the same drug, lab or score, so that asking both would be asking twice."""
-    if one.subject == other.subject and one.kind == other.kind:
-        return True
-    if one.order is not None and other.order is not None and one.order.drug == other.order.drug:
-        return True
-    return bool({target for _, target in one.accepted} & {target for _, target in other.accepted})
-
-
 def _looks_back(move: Move) -> bool:
     """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
     return move.kind == "branch_back" or move.score is not None
@@ -437,7 +394,7 @@ def _looks_back(move: Move) -> bool:
 
 def _told(move: Move, chosen: Sequence[Move]) -> bool:
     """Tell whether what a move rests on of the patient's words has been said before, where it does not ask itself."""
-    if move.source in _INTERVIEW:
+    if move.source in INTERVIEW:
         return True
     said = {f"fact/{other.fact.id}" for other in chosen if other.fact is not None}.union(*(one.keys for one in chosen))
     return said.issuperset(key for key in move.keys if key.startswith("fact/"))
@@ -445,5 +402,5 @@ def _told(move: Move, chosen: Sequence[Move]) -> bool:
 
 def _heard(decision: Decision, moves: Sequence[Move]) -> bool:
     return decision.fact is not None and any(
-        move.source in _INTERVIEW and move.fact is not None and move.fact.id == decision.fact.id for move in moves
+        move.source in INTERVIEW and move.fact is not None and move.fact.id == decision.fact.id for move in moves
     )

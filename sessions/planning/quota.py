@@ -70,7 +70,7 @@ class Quota:
         cost = share + topic + 3 * lab
         if move.task == "DG":
             adaptive = self._percent("adaptive:yes", "adaptive:no")
-            cost += 50 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
+            cost += 90 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
             cost += 40 if not turns(move) and self.wants_turned() else 0
         if move.task == "WU":

@@ -25,7 +25,7 @@ from wardround.sessions import (
     set_statistics,
 )
 from wardround.sessions.moves.move import Case
-from wardround.sessions.planning.plan import decisions_of
+from wardround.sessions.planning.offering import decisions_of
 from wardround.sessions.planning.scenarios import load_scenario
 from wardround.sessions.ward import session_a, ward_sessions
 

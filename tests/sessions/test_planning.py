@@ -11,6 +11,7 @@ import pytest
 from wardround.patients import ChartStore, Stream, UsageError, load_charts
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case
+from wardround.sessions.planning import offering
 from wardround.sessions.planning import plan as planning
 from wardround.sessions.planning.case import for_scenario, make_case, rounds
 from wardround.sessions.planning.chain import flipped
@@ -48,8 +49,9 @@ def planned(case: Case, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[P
 
     def run(arc: Arc, tier: str = "moderate", *decisions: Decision, quota: Quota | None = None, scores: bool = False):
         moves, table = fakes.kinds(*decisions)
-        monkeypatch.setattr(planning, "move_kinds", lambda: moves)
-        monkeypatch.setattr(planning, "decision_kinds", lambda: table)
+        monkeypatch.setattr(offering, "move_kinds", lambda: moves)
+        for module in (planning, offering):
+            monkeypatch.setattr(module, "decision_kinds", lambda: table)
         monkeypatch.setattr(planning, "computable", lambda case: ("curb_65",) if scores else ())
         monkeypatch.setattr(planning, "lacks", lambda scenario, tier, case: ())
         fresh = replace(case, _memo={})
