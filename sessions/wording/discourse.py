@@ -166,9 +166,10 @@ class Discourse:
     ) -> tuple[Antecedent, ...] | None:
         """Return the turns that said the questions which a fragment asks of something else; None where none is in mind.
 
-        Any look-up goes on from any look-up: right after it, or over other turns where its thing is only ever asked one
-        question ("And the potassium?"). A question to the patient or for advice goes on from one of its own class right
-        before it. What a fragment asks the patient in its own words beside a look-up is no gap.
+        Any look-up goes on from any earlier look-up, where its thing is only ever asked one question ("And the
+        potassium?") or its noun says which ("And the warfarin dose?"). A question to the patient or for advice goes on
+        from one of its own class right before it. What a fragment asks the patient in its own words beside a look-up is
+        no gap.
 
         Args:
             move: What the fragment asks.
@@ -202,8 +203,9 @@ class Discourse:
             number = (same or turns)[0]
         else:
             number = turns[0]
-            if number != len(self.turns) - 1 or (ask not in kept and ask not in self.turns[number].asks):
-                return None  # a drug is asked several things, so the words of the turn before must still be heard
+            heard = number == len(self.turns) - 1 and ask in self.turns[number].asks
+            if ask not in kept and not heard:
+                return None  # a drug is asked several things, so its noun says which, or the turn before asked the same
         said = self.turns[number].asks & lookups
         return number, said & {ask} or said
 
@@ -244,7 +246,11 @@ class Discourse:
     # -- the accumulated picture ---------------------------------------------------------------------------------------
 
     def pictures(
-        self, hidden: frozenset[str], bearing: frozenset[str], said: frozenset[str] = frozenset()
+        self,
+        hidden: frozenset[str],
+        bearing: frozenset[str],
+        said: frozenset[str] = frozenset(),
+        rests: frozenset[str] | None = None,
     ) -> Iterator[tuple[Grounded, ...]]:
         """Yield what "all this" can stand for: things that bear on the question, of two turns or more, all turns first.
 
@@ -254,6 +260,7 @@ class Discourse:
             hidden: Keys of what the question rests on and does not name: the picture must hold them.
             bearing: Keys of what bears on the question ("event:…" where no thing was named).
             said: Keys of what the question names itself, which "given …" need not name again.
+            rests: Keys of what the rubric is about: of the things in the picture one must be; None for any.
         """
         grounded = [
             one
@@ -268,7 +275,9 @@ class Discourse:
                 keys = {one.antecedent.entity for one in group}
                 turns = {one.turn for one in group}
                 distinct = len(keys) == size and len(turns) >= 2 and last in turns
-                if distinct and hidden <= keys and (len(turns) == size or len(hidden) > 1):
+                things = {key for key in keys if not key.startswith(EVENT)}
+                judged = rests is None or not things or bool(things & rests)
+                if distinct and judged and hidden <= keys and (len(turns) == size or len(hidden) > 1):
                     found.append((-size, len(keys & said), group))
         found.sort(key=lambda one: one[:2])
         yield from (group for _, _, group in found)

@@ -18,7 +18,7 @@ from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole, spoken
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults
-from .phrases import LANGUAGES, Shape, bare, shapes
+from .phrases import LANGUAGES, Shape, bare, load_phrases, shapes
 from .resting import About, about
 
 TYPES: Final[tuple[Implicitness, ...]] = ("NA", "PE", "AE")
@@ -35,8 +35,8 @@ _SLACK: Final = 4
 """Percent of its share that a type may be ahead before turns are left explicit instead …"""
 _MOST_PLAIN: Final = 19
 """… of which there are at most so many in a hundred."""
-_NAMES_DRUG: Final = (1, 3)
-"""How often an opening names the drug of later turns, where it belongs there: they then need not name it again."""
+_NAMES_DRUG: Final = 3
+"""One opening of so many may name the drug of later turns, where it belongs there: they then need not name it again."""
 _MANY: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
     "zh": re.compile(r"它们|这些|那些"),
@@ -101,7 +101,7 @@ def word_session(
         return None
     discourse, done, mine = Discourse(), list[Worded](), Counter[str](used)
     for number, asked in enumerate(moves):
-        move = asked if number or not stream.chance(*_NAMES_DRUG) else _with_drug(asked, moves[1:], case)
+        move = _with_drug(asked, moves[1:], case) if number == 0 and _may_name(used, stream) else asked
         writer = _Writer(move, case.view.sex, split, stream, mine, discourse)
         pair = writer.opening() if number == 0 else writer.later(_wanted(number, move, mine, mix))
         if pair is None:
@@ -136,6 +136,18 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     first = later[0].slots.get("drug")  # the turn that comes next has no other query to fall back on
     drug = max(drugs, key=lambda one: (drugs[one] + (one == first), one == first, one.key))
     return replace(move, slots={**move.slots, "drug": drug})
+
+
+def _may_name(used: Mapping[str, int], stream: Stream) -> bool:
+    """Tell whether an opening may name a drug beside what it asks: few of a set do."""
+    named, openings = 0, 0
+    for name, count in used.items():
+        kind, _, place = name.partition("/first/en/")
+        if place:
+            openings += count
+            shape = load_phrases("en")[kind].first[int(place)]
+            named += count if "drug" in shape.slots and "drug" not in kind_of(kind).needs else 0
+    return stream.chance(2, 3) and _NAMES_DRUG * (named + 1) <= openings + _NAMES_DRUG
 
 
 def _moved_by(drug: str) -> frozenset[str]:
@@ -321,10 +333,10 @@ class _Writer:
         )
         known = {entity.key: entity for said in self._discourse.turns for entity in said.move.slots.values()}
         # a plain look-up turns on nothing that was asked before
-        rests = frozenset() if self._move.task == "DG" else self._about.of(known.values())
-        bearing = self._move.bears | rests
+        rests = self._about.of(known.values())
+        bearing = self._move.bears if self._move.task == "DG" else self._move.bears | rests
         said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
-        for picture in self._discourse.pictures(hidden, bearing, said):
+        for picture in self._discourse.pictures(hidden, bearing, said, rests):
             topics = {language: self._topics(picture, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
             antecedents = tuple(one.antecedent for one in picture)

@@ -10,7 +10,7 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics import Item, MentionCheck, Text
 from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.moves.move import Entity, EntityKind, Move, Task
-from wardround.sessions.wording.discourse import Discourse, Said, kind_of, spoken
+from wardround.sessions.wording.discourse import Discourse, Grounded, Said, kind_of, spoken
 from wardround.sessions.wording.phrases import Shape
 
 
@@ -109,33 +109,66 @@ def test_what_one_wording_brings_up_is_a_rival():
 # -- questions ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_fragment_asks_what_the_turn_before_asked():
+def continued(
+    talk: Discourse, one: Move, kept: tuple[str, ...] = (), *, whole: bool = False
+) -> list[tuple[int, str]] | None:
+    found = talk.question(one, frozenset(kept), whole)
+    return None if found is None else [(antecedent.turn, antecedent.entity) for antecedent in found]
+
+
+def test_a_look_up_goes_on_from_any_look_up():
     after = dialogue(said(move("lab", lab=INR)))
-    found = after.question(move("lab", lab=SODIUM))
-    assert found is not None and (found.turn, found.entity) == (0, "ask:latest")
-    assert after.question(move("labs", "DG", lab=SODIUM, lab2=POTASSIUM)) is not None
-    assert after.question(move("dose", drug=WARFARIN)) is None
-    assert after.question(move("lab_dose", "DG", lab=SODIUM, drug=WARFARIN)) is None
-    assert Discourse().question(move("lab", lab=SODIUM)) is None
+    assert continued(after, move("lab", lab=SODIUM)) == [(0, "ask:latest")]
+    assert continued(after, move("labs", "DG", lab=SODIUM, lab2=POTASSIUM)) == [(0, "ask:latest")]
+    assert continued(after, move("study", study=thing("study", "chest_xray"))) == [(0, "ask:latest")]
+    assert continued(after, move("lab_dose", "DG", lab=SODIUM, drug=WARFARIN), ("order",)) == [(0, "ask:latest")]
+    assert continued(Discourse(), move("lab", lab=SODIUM)) is None
 
 
-def test_a_chain_of_fragments_goes_back_to_the_words_and_breaks_at_another_question():
+def test_a_drug_is_asked_several_things_so_the_noun_must_stay():
+    """ "And warfarin?" after a lab asks nothing; "And the warfarin dose?" does."""
+    after = dialogue(said(move("lab", lab=INR)))
+    assert continued(after, move("dose", drug=WARFARIN)) is None
+    assert continued(after, move("dose", drug=WARFARIN), ("order",)) == [(0, "ask:latest")]
+    dosed = dialogue(said(move("dose", drug=METOPROLOL)))
+    assert continued(dosed, move("dose", drug=WARFARIN)) == [(0, "ask:order")]
+    over = dialogue(*dosed.turns, said(move("adherence", drug=METOPROLOL)))
+    assert continued(over, move("dose", drug=WARFARIN)) is None
+
+
+def test_what_says_its_whole_question_leaves_nothing_out():
+    after = dialogue(said(move("given", drug=METOPROLOL)))
+    assert continued(after, move("given", drug=WARFARIN)) is not None
+    assert continued(after, move("given", drug=WARFARIN), whole=True) is None
+
+
+def test_a_question_to_the_patient_goes_on_from_one_to_the_patient_only():
+    bruising = move("symptom", symptom=thing("symptom", "bruising"))
+    assert continued(dialogue(said(move("lab", lab=INR))), bruising, ("symptom",)) is None
+    asked = dialogue(said(move("adherence", drug=WARFARIN)))
+    assert continued(asked, bruising) == [(0, "ask:taking")]
+    assert continued(dialogue(*asked.turns, said(move("lab", lab=INR))), bruising) is None
+    beside = move("lab_symptom", "DG", lab=SODIUM, symptom=thing("symptom", "bruising"))
+    after = dialogue(said(move("lab", lab=INR)))
+    assert continued(after, beside, ("symptom",)) == [(0, "ask:latest")]
+    assert continued(after, beside) is None
+
+
+def test_advice_is_no_look_up():
+    after = dialogue(said(move("lab", lab=INR)))
+    step = move("decide_lab", "CR", lab=INR, step=thing("step", "vitamin_k"))
+    assert continued(after, step, ("lab_act",)) is None
+    assert continued(dialogue(said(step)), step) == [(0, "ask:lab_act")]
+
+
+def test_a_fragment_goes_back_to_the_words_that_asked():
+    """The nearest look-up of results, over fragments and other questions: nobody asks the patient for the potassium."""
     fragment = replace(said(move("lab", lab=SODIUM)), asks=frozenset())
-    chain = dialogue(said(move("lab", lab=INR)), fragment)
-    found = chain.question(move("lab", lab=POTASSIUM))
-    assert found is not None and found.turn == 0
-    broken = dialogue(said(move("dose", drug=WARFARIN)), said(move("adherence", drug=WARFARIN)))
-    assert broken.question(move("dose", drug=METOPROLOL)) is None
-
-
-def test_results_stay_in_mind_over_another_question():
-    """Nobody asks the patient for the potassium, and nobody its dose."""
-    over = dialogue(said(move("lab", lab=INR)), said(move("adherence", drug=WARFARIN)))
-    found = over.question(move("lab", lab=POTASSIUM))
-    assert found is not None and found.turn == 0
-    assert dialogue(said(move("adherence", drug=WARFARIN))).question(move("lab", lab=POTASSIUM)) is None
-    film = over.question(move("study", study=thing("study", "chest_xray")))
-    assert film is not None and found.turn == 0
+    assert continued(dialogue(said(move("lab", lab=INR)), fragment), move("lab", lab=POTASSIUM)) == [(0, "ask:latest")]
+    over = dialogue(said(move("lab", lab=INR)), said(move("dose", drug=WARFARIN)))
+    assert continued(over, move("lab", lab=POTASSIUM)) == [(0, "ask:latest")]
+    told = dialogue(said(move("adherence", drug=WARFARIN)))
+    assert continued(told, move("lab", lab=POTASSIUM)) is None
 
 
 def test_advice_is_asked_again_right_after_it_was_asked():
@@ -165,23 +198,42 @@ def test_a_plan_is_carried_out_only_where_it_was_asked_for():
 # -- the picture -------------------------------------------------------------------------------------------------------
 
 
-def test_all_this_needs_two_grounded_turns_and_what_the_question_rests_on():
+def keys(group: tuple[Grounded, ...]) -> list[tuple[int, str]]:
+    return [(one.turn, one.antecedent.entity) for one in group]
+
+
+def test_all_this_needs_two_turns_that_bear_on_the_question_and_what_it_leaves_out():
     talk = dialogue(said(move("lab", lab=INR)), said(move("adherence", drug=WARFARIN)))
-    rests = frozenset({"lab:inr", "drug:warfarin"})
-    (first, *_) = talk.pictures(frozenset({"lab:inr"}), rests)
-    assert [(one.turn, one.antecedent.entity) for one in first] == [(0, "lab:inr"), (1, "drug:warfarin")]
-    assert not list(talk.pictures(frozenset({"lab:sodium"}), rests))
-    assert not list(talk.pictures(frozenset(), frozenset({"lab:sodium"})))
-    assert not list(dialogue(said(move("lab", lab=INR))).pictures(frozenset(), rests))
+    bears = frozenset({"lab:inr", "drug:warfarin"})
+    (first, *_) = talk.pictures(frozenset({"lab:inr"}), bears)
+    assert keys(first) == [(0, "lab:inr"), (1, "drug:warfarin")]
+    assert not list(talk.pictures(frozenset({"lab:sodium"}), bears))
+    assert not list(talk.pictures(frozenset(), frozenset({"lab:inr"})))
+    assert not list(talk.pictures(frozenset(), bears, rests=frozenset({"lab:sodium"})))
+    assert not list(dialogue(said(move("lab", lab=INR))).pictures(frozenset(), bears))
+
+
+def test_all_this_holds_the_last_that_bears_and_nothing_that_does_not():
+    talk = dialogue(said(move("lab", lab=INR)), said(move("lab", lab=SODIUM)), said(move("adherence", drug=WARFARIN)))
+    bears = frozenset({"lab:inr", "drug:warfarin"})
+    assert [keys(one) for one in talk.pictures(frozenset(), bears)] == [[(0, "lab:inr"), (2, "drug:warfarin")]]
+    three = [keys(one) for one in talk.pictures(frozenset(), bears | {"lab:sodium"})]
+    assert len(three[0]) == 3 and all((2, "drug:warfarin") in one for one in three)
+
+
+def test_what_an_opening_only_names_is_no_part_of_the_picture():
+    talk = dialogue(said(move("lab", lab=INR, drug=WARFARIN)), said(move("lab", lab=SODIUM)))
+    assert not list(talk.pictures(frozenset(), frozenset({"drug:warfarin", "lab:sodium"})))
 
 
 def test_an_event_stands_in_the_picture_where_its_thing_was_left_out():
     pointed = replace(said(move("adherence", drug=WARFARIN), named=()), asks=frozenset({"taking"}))
     talk = dialogue(said(move("lab", lab=INR)), pointed)
-    (first, *_) = talk.pictures(frozenset(), frozenset({"lab:inr"}))
+    bears = frozenset({"lab:inr", "drug:warfarin"})
+    (first, *_) = talk.pictures(frozenset(), bears)
     assert [one.antecedent.entity for one in first] == ["lab:inr", "event:taking"]
     silent = replace(pointed, asks=frozenset())
-    assert not list(dialogue(said(move("lab", lab=INR)), silent).pictures(frozenset(), frozenset({"lab:inr"})))
+    assert not list(dialogue(said(move("lab", lab=INR)), silent).pictures(frozenset(), bears))
 
 
 # -- what a query says -------------------------------------------------------------------------------------------------
