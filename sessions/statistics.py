@@ -21,10 +21,11 @@ def set_statistics(sessions: SessionSet) -> dict[str, Any]:
     Returns:
         Design §10's `stats` object (`sessions, by_scenario_tier, by_task_turn, by_implicitness_turn,
         tool_by_scenario, set_hash`) and more: `patients`, `by_arc`, `by_source`, `by_topic`, `topics` and `pairs` (how
-        many different ones each scenario has), `by_act` (what the CR turns ask for), `by_write` (tools of the orders),
-        `unchanged` (CR turns for which nothing is to be changed), `adaptive` (DG turns), `turned` (interview turns in
-        which the patient's words change what is right), `conflicts` (sessions that hold one), `tools_missing` (of the
-        18, those that are gold nowhere), `facts` and `simulated_facts` of the interviews.
+        many different ones each scenario has), `by_lab` (turns that ask for each lab), `by_act` (what the CR turns ask
+        for), `by_write` (tools of the orders), `unchanged` (CR turns for which nothing is to be changed), `adaptive`
+        (DG turns), `turned` (interview turns in which the patient's words change what is right), `conflicts` (sessions
+        that hold one), `tools_missing` (of the 18, those that are gold nowhere), `facts` and `simulated_facts` of the
+        interviews.
     """
     turns = [(session, number, turn) for session in sessions for number, turn in enumerate(session.turns)]
     return {
@@ -39,6 +40,7 @@ def set_statistics(sessions: SessionSet) -> dict[str, Any]:
         "by_topic": _counted(turn.topic or "none" for _, _, turn in turns),
         "topics": _different((session.scenario, turn.topic or "none") for session, _, turn in turns),
         "pairs": _different((session.scenario, pair) for session in sessions for pair in _label(session, "pairs")),
+        "by_lab": _counted(lab for session in sessions for lab in _label(session, "labs")),
         "by_act": _counted(act for session in sessions for act in _label(session, "advice")),
         "by_write": _counted(call for _, _, turn in turns for call in _tools(turn) if call.endswith(".create")),
         "unchanged": _share(said == "yes" for session in sessions for said in _label(session, "unchanged")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Final
 
 from wardround.patients import ChartStore, Stream
@@ -17,6 +18,8 @@ from .scenarios import ARCS, Scenario
 
 TRIES: Final = 6
 """Cells of one scenario tried for one session of a patient."""
+LAST: Final = 10
+"""Cells of any scenario tried for a further session of a patient, where few are still wanted."""
 HARD: Final = 5
 """Tries in vain after which the plans of a cell may be looser, where every cell must have its number."""
 RICH: Final = 3
@@ -69,7 +72,8 @@ def fill(
 def _visit(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) -> str:
     """Make one session of a patient; return why there is none, "" where there is."""
     reasons: list[str] = []
-    for cell, scenario in _wanted(run, visit, each, known, turn):
+    most = TRIES * len(run.scenarios) if turn == 0 or each is None else LAST
+    for cell, scenario in islice(_wanted(run, visit, each, known, turn), most):
         ease = each is not None and known.hard[cell] >= HARD
         session, reason = make_session(run, visit, scenario, cell[1], cell[2], ease=ease)
         if session is not None:
@@ -97,10 +101,11 @@ def _wanted(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) 
             continue
         wanted = stream.shuffled([cell for cell in open_ if cell in known.cells(visit, scenario)])
         wanted = [cell for cell in wanted if cell not in known.failed[visit.patient]]
-        # what only few records hold is asked of those that do: without a DG turn less pulls two ways
-        wanted.sort(key=lambda cell: (run.cells[cell], cell[1] == "rich" and "DG" in cell[2], known.hard[cell]))
-        rich = [cell for cell in wanted if cell[1] == "rich"][:RICH]
-        for cell in (*rich, *(cell for cell in wanted if cell not in rich))[:TRIES]:
+        wanted.sort(key=lambda cell: (run.cells[cell], known.hard[cell]))
+        # what only few records hold is asked of those that do; in the end every cell that is left is tried
+        last = each is not None and turn > 0
+        rich = [cell for cell in wanted if cell[1] == "rich"][: None if last else RICH]
+        for cell in (*rich, *(cell for cell in wanted if cell not in rich))[: None if last else TRIES]:
             yield cell, scenario
 
 

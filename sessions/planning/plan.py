@@ -85,7 +85,11 @@ def plans(
     if tier == "rich" and not may_be_rich(case, scenario, arc):
         return
     for thread in _threads(case, scenario, tier, arc, stream, quota):
-        for opening in (*_thresholds(case, arc), *openings_of(case, thread)):
+        doses = _thresholds(case, arc)
+        if tier == "rich" and not doses and not _may_pull(case, thread, arc):
+            continue
+        plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
+        for opening in (*doses, *plain):
             plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota, ease).run()
             if plan is not None:
                 yield plan
@@ -127,6 +131,11 @@ def _threads(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Strea
     return found[:_THREADS]
 
 
+def _may_pull(case: Case, thread: Decision, arc: Arc) -> bool:
+    """Tell whether some turn of an arc could pull two ways: gathering, or reasoning."""
+    return "DG" in arc or arc.count("CR") > 1 or pulled(case, thread)
+
+
 def _sides(case: Case, thread: Decision, arc: Arc) -> bool:
     """Tell whether a turn of an arc could weigh two sides of a thread."""
     return ("CR" in arc and pulled(case, thread)) or ("DG" in arc and against(case, thread))
@@ -138,6 +147,8 @@ _OF_THE_STAY: Final = 40
 """What a thread is preferred by that belongs to what the patient is here for."""
 _SCORED: Final = 40
 """What a thread is preferred by that a score belongs to, where one must be worked out."""
+_NEW_TYPE: Final = 40
+"""What a turn of a rich session is preferred by that reads something new, while that is still lacking."""
 _TURNED: Final = 60
 """What a thread is preferred by on which the patient's words stand against the chart, where the set wants that."""
 _PULLED: Final = 150
@@ -260,6 +271,8 @@ class _Search:
         if self.tier == "rich" and not choice.move.conflict and not any(move.conflict for move in chosen):
             return False
         read = choice.types.union(*(move.types for move in chosen))
+        if self.tier == "rich":
+            read |= _written_type(choice.move)
         return len(read) >= _TYPES_LEAST[self.tier]
 
     # -- which moves ---------------------------------------------------------------------------------------------------
@@ -268,9 +281,15 @@ class _Search:
         """Return the moves to try at a turn; a type that two turns have read already comes later."""
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
-        if not often:
+        lacking = len(set(read)) < _TYPES_LEAST[self.tier]
+        if not often and not lacking:
             return self.pools[turn - 1]
-        return sorted(self.pools[turn - 1], key=lambda choice: choice.cost + 20 * len(often & choice.types))
+        new = _NEW_TYPE if self.tier == "rich" and lacking else 0
+
+        def cost(choice: _Choice) -> int:
+            return choice.cost + 20 * len(often & choice.types) - (new if choice.types.difference(read) else 0)
+
+        return sorted(self.pools[turn - 1], key=cost)
 
     def _pool(self, task: str, decides: bool) -> list[_Choice]:
         """Return the moves of a task, what the set needs most first; the same move is offered once."""
@@ -385,6 +404,11 @@ class _Search:
             not self.quota.refuses(moves)
             and chain_of(self.case, moves, decisions_of(self.case, self.scenario)) is not None
         )
+
+
+def _written_type(move: Move) -> frozenset[str]:
+    """Return the type of resource that an order makes."""
+    return frozenset(call.tool.partition(".")[0] for call in move.calls if call.tool.endswith(".create"))
 
 
 def _looks_back(move: Move) -> bool:
