@@ -47,7 +47,14 @@ def case(stay) -> Case:
 def planned(case: Case, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Plan]]:
     """Return a planner over made-up decisions."""
 
-    def run(arc: Arc, tier: str = "moderate", *decisions: Decision, quota: Quota | None = None, scores: bool = False):
+    def run(
+        arc: Arc,
+        tier: str = "moderate",
+        *decisions: Decision,
+        quota: Quota | None = None,
+        scores: bool = False,
+        ease: bool = False,
+    ) -> list[Plan]:
         moves, table = fakes.kinds(*decisions)
         monkeypatch.setattr(offering, "move_kinds", lambda: moves)
         for module in (planning, offering):
@@ -55,7 +62,7 @@ def planned(case: Case, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[P
         monkeypatch.setattr(planning, "computable", lambda case: ("curb_65",) if scores else ())
         monkeypatch.setattr(planning, "lacks", lambda scenario, tier, case: ())
         fresh = replace(case, _memo={})
-        return list(plans(fresh, SAFETY, tier, arc, Stream("test", arc_name(arc)), quota or Quota()))
+        return list(plans(fresh, SAFETY, tier, arc, Stream("test", arc_name(arc)), quota or Quota(), ease=ease))
 
     return run
 
@@ -183,7 +190,11 @@ def test_the_physician_calls_a_thing_the_same_all_through_and_only_what_is_under
 def test_what_was_worked_out_for_one_scenario_is_not_kept_for_another(case: Case) -> None:
     evidence_of(case)
     other = for_scenario(case, "discharge-planning")
-    assert other.scenario == "discharge-planning" and not any(key.startswith("planning.") for key in other._memo) and other.view is case.view
+    assert (
+        other.scenario == "discharge-planning"
+        and not any(key.startswith("planning.") for key in other._memo)
+        and other.view is case.view
+    )
 
 
 # -- plans -------------------------------------------------------------------------------------------------------------
@@ -336,3 +347,21 @@ def test_counts_follow_what_was_made() -> None:
         1,
         3,
     )
+
+
+def test_a_looser_plan_needs_no_score_where_the_strict_one_does(planned) -> None:
+    arc: Arc = ("IL", "DG", "DG", "CR")
+    assert planned(arc, "moderate", *THREE, scores=True, ease=True)
+    strict = planned(arc, "moderate", *THREE, scores=True)
+    assert all(any(move.score is not None for move in plan.moves) for plan in strict)
+
+
+def test_a_record_in_which_nothing_pulls_two_ways_is_rich_by_two_doses_only(case: Case) -> None:
+    calm = replace(case, interview=case.interview.model_copy(update={"facts": ()}), _memo={"planning.decisions": ()})
+    rich = [arc for arc in ARCS if offering.may_be_rich(calm, SAFETY, arc)]
+    doses = [arc for arc in ARCS if arc[-1] == "WU" and "CR" not in arc]
+    assert rich == (doses if "egfr" in calm.view.latest else [])
+    told = case.interview.model_copy(update={"facts": (fakes.FACT,)})
+    torn = replace(case, interview=told, _memo={"planning.decisions": ()})
+    assert offering.untaken(torn) == {"alpha"}
+    assert {arc for arc in ARCS if "DG" in arc} <= {arc for arc in ARCS if offering.may_be_rich(torn, SAFETY, arc)}
