@@ -93,18 +93,41 @@ def resolve(earlier: Sequence[str], query: str, language: str) -> Recovered:
 
 
 def _followed(earlier: Sequence[str], query: str, language: str) -> str | None:
-    """Return the query that a fragment goes on from: a test, results asked for; a write, advice; else the last."""
+    """Return the query that a fragment goes on from: a look-up, one before; a write, advice; else the last."""
     named, questions = set(things_in(query, language)), _words()["questions"]
-    own = {one for one in ("advice", "told", "trend", "taking") if _has(query, questions[one][language], language)}
-    if named and named <= {"measured", "report"} and not own:
-        for text in reversed(earlier):
-            if any(_has(text, questions[one][language], language) for one in ("latest", "result")):
-                return text
+    results, orders = _cues(("latest", "result"), language), _cues(("order", "given"), language)
+    advises = _has(query, questions["advice"][language], language)
+    wants = named & {"measured", "report"} and not _has(query, orders, language)
+    if not advises and (wants or _has(query, orders, language)):
+        every = [*results, *orders, *_cues(("score", "trend"), language)]
+        whole = [text for text in earlier if not _fragment(text, language)]
+        for cues in (results, every) if wants else (every,):
+            for texts in (whole, earlier):
+                for text in reversed(texts):
+                    if _has(text, cues, language) and _plain_look_up(text, orders, language):
+                        return text
     if _has(query, _words()["writes"][language], language) and "?" not in query and "？" not in query:
         for text in reversed(earlier):
             if _has(text, questions["advice"][language], language):
                 return text
     return earlier[-1] if earlier else None
+
+
+def _fragment(text: str, language: str) -> bool:
+    """Tell whether a query is itself a fragment: an English one begins as one ("Okay, and the …")."""
+    begins = " ".join(text.split()[:2]) if language == "en" else text
+    return _has(begins, _words()["fragments"][language], language)
+
+
+def _cues(names: Iterable[str], language: str) -> list[str]:
+    return [cue for name in names for cue in _words()["questions"][name][language]]
+
+
+def _plain_look_up(text: str, orders: Iterable[str], language: str) -> bool:
+    """Tell whether a query looks something up in the chart, with no condition and no advice to it."""
+    if _has(text, _cues(("advice", "branch"), language), language):
+        return False
+    return bool(set(things_in(text, language)) & {"measured", "report", "drug"}) or _has(text, orders, language)
 
 
 def _gaps(query: str, language: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from wardround.sessions import SessionSet, load_sessions
 from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.moves.move import Entity, EntityKind, Move, Task
 from wardround.sessions.wording import EVEN, EXPLICIT, PAPER, TYPES, Worded, word_session
+from wardround.sessions.wording.kinds import load_kinds
 
 LANGUAGES = ("en", "zh")
 PLAIN = frozenset({"admission", "followup", "pain", "pain_score"})
@@ -110,11 +112,13 @@ def test_train_and_public_words_share_at_most_half() -> None:
 
 
 def test_the_type_that_is_behind_is_chosen() -> None:
-    last = Counter[str | None]()
+    """Where it is valid: a look-up goes on from a look-up, an advice has something to point to and to sum up."""
+    looked = (MOVES[0], move("dose", "IL", drug=RAMIPRIL), *MOVES[2:])
     for behind in TYPES:
         used = {one: 0 if one == behind else 1000 for one in TYPES} | {EXPLICIT: 1000}
-        last = Counter(one.type for seed in range(20) for one in worded(seed=seed, used=used)[2:])
-        assert last.most_common(1)[0][0] == behind, (behind, last)
+        turn = 1 if behind == "PE" else 2
+        found = Counter(worded(looked, seed=seed, used=used)[turn].type for seed in range(20))
+        assert found.most_common(1)[0][0] == behind, (behind, found)
 
 
 def test_turns_are_left_explicit_only_where_the_mix_wants_it() -> None:
@@ -159,6 +163,42 @@ def test_only_what_is_ordered_is_said_to_be_taken() -> None:
     moves = (*labs, move("prescribe", "WU", drug=start))
     for seed in range(20):
         assert "furosemide" not in worded(moves, seed=seed)[0].query.en.explicit
+
+
+def test_an_opening_names_only_a_drug_that_belongs_to_it_and_seldom() -> None:
+    """Ramipril moves the creatinine, not the white count; of a set at most a third name a drug."""
+    later = MOVES[1:]
+    count = thing("lab", "wbc", "白细胞", "white count")
+    assert not any(
+        "ramipril" in worded((move("lab", "IL", lab=count), *later), seed=seed)[0].query.en.explicit
+        for seed in range(20)
+    )
+    used = Counter[str]()
+    named = 0
+    for seed in range(60):
+        first = worded(seed=seed, used=used)
+        used.update(shape for one in first for shape in one.shapes)
+        named += "ramipril" in first[0].query.en.explicit
+    assert 6 <= named <= 21, named
+
+
+def test_a_turn_that_leaves_nothing_out_points_back_to_nothing() -> None:
+    used = dict.fromkeys(TYPES, 1000) | {EXPLICIT: 0}
+    anaphors = load_kinds().anaphors
+    for seed in range(40):
+        for one in worded(seed=seed, used=used, mix=PAPER)[1:]:
+            assert one.type is None
+            for language in LANGUAGES:
+                assert not anaphors.spoken(one.query.get(language, "explicit"), language)
+
+
+def test_all_this_on_a_look_up_needs_something_that_bears_on_it() -> None:
+    used = {"NA": 1000, "PE": 1000, "AE": 0, EXPLICIT: 1000}
+    asked = move("order_given", "DG", drug=RAMIPRIL)
+    moves = (*MOVES[:2], asked, MOVES[3])
+    assert all(worded(moves, seed=seed, used=used)[2].type != "AE" for seed in range(20))
+    near = replace(asked, bears=frozenset({"lab:creatinine", "drug:ramipril"}))
+    assert any(worded((*MOVES[:2], near, MOVES[3]), seed=seed, used=used)[2].type == "AE" for seed in range(20))
 
 
 # -- a set -------------------------------------------------------------------------------------------------------------
@@ -210,8 +250,9 @@ def _all(text: str, language: str) -> frozenset[str]:
 
 
 def test_the_mix_of_a_set(mini: SessionSet) -> None:
+    """Every type stands in a set; how often is what honest forms allow: a third of the turns leave nothing out."""
     types = Counter(turn.implicitness for session in mini for turn in session.turns[1:])
     implicit = types.total() - types[None]
-    assert types[None] <= 0.22 * types.total(), types
+    assert types[None] <= 0.40 * types.total(), types
     for one in TYPES:
-        assert 0.25 * implicit <= types[one] <= 0.42 * implicit, types
+        assert 0.12 * implicit <= types[one] <= 0.55 * implicit, types
