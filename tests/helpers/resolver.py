@@ -70,7 +70,8 @@ def things_in(text: str, language: str) -> dict[str, frozenset[str]]:
                 found.setdefault(group, set()).add(name)
     for score in knowledge.scores().values():
         names = [score.name.en, score.name.zh or "", *score.synonyms.en, *score.synonyms.zh]
-        if any(name and _spelt(name, text) for name in names):
+        # a score that goes by a lab's name ("eGFR") is that lab
+        if any(name and _spelt(name, text) and lexicon.resolve(name) is None for name in names):
             found.setdefault("measured", set()).add(score.id)
     return {group: frozenset(ids) for group, ids in found.items()}
 
@@ -100,11 +101,13 @@ def _followed(earlier: Sequence[str], query: str, language: str) -> str | None:
     wants = named & {"measured", "report"} and not _has(query, orders, language)
     if not advises and (wants or _has(query, orders, language)):
         every = [*results, *orders, *_cues(("score", "trend"), language)]
-        whole = [text for text in earlier if not _fragment(text, language)]
+        whole = [
+            text for text in earlier if not _fragment(text, language) or (not wants and _has(text, orders, language))
+        ]
         for cues in (results, every) if wants else (every,):
             for texts in (whole, earlier):
                 for text in reversed(texts):
-                    if _has(text, cues, language) and _plain_look_up(text, orders, language):
+                    if _has(text, cues, language) and _plain_look_up(text, () if cues is results else orders, language):
                         return text
     if _has(query, _words()["writes"][language], language) and "?" not in query and "？" not in query:
         for text in reversed(earlier):
@@ -125,9 +128,12 @@ def _cues(names: Iterable[str], language: str) -> list[str]:
 
 def _plain_look_up(text: str, orders: Iterable[str], language: str) -> bool:
     """Tell whether a query looks something up in the chart, with no condition and no advice to it."""
-    if _has(text, _cues(("advice", "branch"), language), language):
+    if _has(text, _cues(("advice", "branch"), language), language) and not _has(
+        _plain(text), ["if i remember"], language
+    ):
         return False
-    return bool(set(things_in(text, language)) & {"measured", "report", "drug"}) or _has(text, orders, language)
+    named = set(things_in(text, language)) & {"measured", "report"}
+    return bool(named) or _has(text, orders, language)
 
 
 def _gaps(query: str, language: str) -> Iterator[str]:
