@@ -28,6 +28,7 @@ from wardround.sessions.moves.move import Case
 from wardround.sessions.planning.offering import decisions_of
 from wardround.sessions.planning.scenarios import load_scenario
 from wardround.sessions.ward import session_a, ward_sessions
+from wardround.sessions.wording.phrases import shapes
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +101,11 @@ def test_limit_scenario_and_what_cannot_be(small_store: ChartStore) -> None:
 def test_split_and_use_are_told_and_wordings_follow_the_split(small_store: ChartStore) -> None:
     (one,) = generate(small_store, seed=3, limit=1, split="train", use="evaluation").sessions
     assert (one.split, one.use) == ("train", "evaluation")
-    places = [int(shape.rpartition("/")[2]) % 5 for shape in one.labels["shapes"].split()]
-    assert set(places) <= {2, 3, 4}
+    for name in one.labels["shapes"].split():
+        kind, place, language, _ = name.split("/")
+        assert language in {"en", "zh"}
+        allowed = shapes(kind, "train", "en" if language == "en" else "zh", first=place == "first")
+        assert name in {shape.id for shape in allowed}
 
 
 def test_the_papers_mix_has_more_ellipses_than_anything_else(small_store: ChartStore) -> None:
