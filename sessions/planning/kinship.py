@@ -91,23 +91,23 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
     return max((_far(entity, near, wide) for entity in move.slots.values()), default=SAME_ILLNESS)
 
 
-def with_bearing(case: Case, thread: Decision, moves: Sequence[Move]) -> tuple[Move, ...]:
+def with_bearing(case: Case, moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return the moves of a session, each with what its question turns on of what earlier turns asked about.
 
     That is what is near its own decision, or goes into the score that it works out; a plain look-up turns on nothing.
     """
-    return tuple(replace(move, bears=_bears(case, thread, move, moves[:turn])) for turn, move in enumerate(moves))
+    return tuple(replace(move, bears=_bears(case, move, moves[:turn])) for turn, move in enumerate(moves))
 
 
-def _bears(case: Case, thread: Decision, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
+def _bears(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
     asked = {entity.key: entity for one in earlier for entity in one.slots.values()}
     keys: set[str] = set()
     use = knowledge.score_uses().get(move.score) if move.score is not None else None
     if use is not None:
         inputs = {concept for source in use.inputs.values() for concept in source.of}
         keys.update(key for key, entity in asked.items() if entity.kind in _MEASURED and entity.id in inputs)
-    if move.task in {"CR", "WU"}:
-        decision = move.decision or thread
+    decision = move.decision
+    if move.task in {"CR", "WU"} and decision is not None:
         near, _ = _circles(case, decision)
         keys.update(key for key, entity in asked.items() if near.holds(entity))
         kinds = _ALSO.get(decision.kind, frozenset())

@@ -138,7 +138,7 @@ def make_session(
 
 def _of_plan(run: Run, plan: Plan, stream: Stream) -> tuple[Session | None, str]:
     quota = run.quota
-    moves = with_bearing(plan.case, plan.thread, plan.moves)
+    moves = with_bearing(plan.case, plan.moves)
     worded = word_session(moves, plan.case, run.split, quota.used, stream, WEIGHTS[quota.mix])
     if worded is None:
         _count(run, [Failure("wording", "turn: no wording keeps the limits")])
