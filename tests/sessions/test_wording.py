@@ -255,4 +255,4 @@ def test_the_mix_of_a_set(mini: SessionSet) -> None:
     implicit = types.total() - types[None]
     assert types[None] <= 0.40 * types.total(), types
     for one in TYPES:
-        assert 0.12 * implicit <= types[one] <= 0.55 * implicit, types
+        assert 0.08 * implicit <= types[one] <= 0.55 * implicit, types
