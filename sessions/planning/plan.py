@@ -12,21 +12,18 @@ from typing import Final
 
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
-from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.score_gather import computable
 
 from .chain import Chain, chain_of
 from .evidence import lacks
-from .kinship import FAR, NEAR, distance, of_the_stay, scores_near
+from .kinship import FAR, NEAR, distance
 from .offering import (
     INTERVIEW,
-    against,
     decisions_of,
     may_be_rich,
     offers_of,
     openings_of,
-    pulled,
     reasons_of,
     same_matter,
     writes_of,
@@ -34,12 +31,11 @@ from .offering import (
 from .quota import Quota
 from .registry import decision_kinds
 from .scenarios import Arc, Scenario, Tier
+from .thread import may_pull, threads_of, thresholds
 from .turning import conflicts, turns
 
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
 """Needs that a sparse session never has."""
-_THREADS: Final = 5
-"""Threads tried for one cell."""
 _WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
 _OTHERS: Final = 8
@@ -84,9 +80,9 @@ def plans(
         return
     if tier == "rich" and not may_be_rich(case, scenario, arc):
         return
-    for thread in _threads(case, scenario, tier, arc, stream, quota):
-        doses = _thresholds(case, arc)
-        if tier == "rich" and not doses and not _may_pull(case, thread, arc):
+    for thread in threads_of(case, scenario, tier, arc, stream, quota):
+        doses = thresholds(case, arc)
+        if tier == "rich" and not doses and not may_pull(case, scenario, thread, arc):
             continue
         plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
         for opening in (*doses, *plain):
@@ -96,65 +92,10 @@ def plans(
                 break
 
 
-def _thresholds(case: Case, arc: Arc) -> tuple[Move, ...]:
-    """Return the opening for an arc that ends in an order without advice: the value by which its dose is chosen."""
-    reading = case.view.latest.get("egfr")
-    return () if reading is None or arc[-1] != "WU" or "CR" in arc else (latest_lab(case, reading),)
-
-
-def _threads(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> list[Decision]:
-    """Return what a session may be about, what the set needs most first.
-
-    Where a score is to be worked out, threads that one of the patient's scores belongs to come first; where two sides
-    are to be weighed or the patient's words are to turn the answer, those that have them; and where an order ends the
-    session, those that lead to one.
-    """
-    scores = computable(case) if tier != "sparse" and {"DG", "CR"} & set(arc) else ()
-    writes = arc.count("CR") == 1 and arc[-1] == "WU"
-    wants_turned = quota.wants_turned()
-    found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
-    place = {kind: number for number, kind in enumerate(scenario.threads)}
-
-    def cost(one: Decision) -> int:
-        sides = _sides(case, one, arc)
-        return (
-            quota.decision_cost(scenario.id, one.subject, one.unchanged)
-            + 15 * place[one.kind]
-            - (_OF_THE_STAY if of_the_stay(case, one) else 0)
-            - (_SCORED if scores and scores_near(case, one, scores) else 0)
-            - (_TURNED if wants_turned and (one.turned or against(case, one)) else 0)
-            - (_PULLED if tier == "rich" and sides else 0)
-            + (_NO_ORDER if writes and not writes_of(case, one, scenario.anchor.dated) else 0)
-        )
-
-    found.sort(key=cost)
-    return found[:_THREADS]
-
-
-def _may_pull(case: Case, thread: Decision, arc: Arc) -> bool:
-    """Tell whether some turn of an arc could pull two ways: gathering, or reasoning."""
-    return "DG" in arc or arc.count("CR") > 1 or pulled(case, thread)
-
-
-def _sides(case: Case, thread: Decision, arc: Arc) -> bool:
-    """Tell whether a turn of an arc could weigh two sides of a thread."""
-    return ("CR" in arc and pulled(case, thread)) or ("DG" in arc and against(case, thread))
-
-
 _LINKED: Final = 20
 """What a turn is preferred by that comes back to what the session is about."""
-_OF_THE_STAY: Final = 40
-"""What a thread is preferred by that belongs to what the patient is here for."""
-_SCORED: Final = 40
-"""What a thread is preferred by that a score belongs to, where one must be worked out."""
 _NEW_TYPE: Final = 40
 """What a turn of a rich session is preferred by that reads something new, while that is still lacking."""
-_TURNED: Final = 60
-"""What a thread is preferred by on which the patient's words stand against the chart, where the set wants that."""
-_PULLED: Final = 150
-"""What a thread with two sides to weigh is preferred by in a rich session."""
-_NO_ORDER: Final = 150
-"""What speaks against a thread that leads to no order, where one ends the session."""
 _AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
 """What speaks against a turn, by how far it is from what the session is about."""
 _FAR_MOST: Final = 1
