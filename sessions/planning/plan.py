@@ -140,7 +140,8 @@ class _Search:
         self.decided = reasons[-1] if reasons else None
         """The turn that decides the thread."""
         # no turn holds both the conflict of a rich session and a score, nor, without advice, what the turns hinge on
-        least = 1 if tier != "rich" else 2 if "CR" in arc else 3
+        rests = "CR" not in arc and (tier == "rich" or arc[-1] != "WU")
+        least = 1 + (tier == "rich") + rests
         room = sum(task in {"DG", "CR"} for task in arc) >= least
         self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
         self.pools: list[list[_Choice]] = []
@@ -339,7 +340,8 @@ class _Search:
     def _whole(self, moves: tuple[Move, ...]) -> bool:
         """Tell whether four moves are a session of this cell."""
         needs = frozenset().union(*(move.needs for move in moves))
-        if self.tier == "moderate" and not needs & {"trend", "formula", "threshold"}:
+        tests = any(move.branch is not None for move in moves)  # a bound decides where an adaptive turn goes
+        if self.tier == "moderate" and not tests and not needs & {"trend", "formula", "threshold"}:
             return False
         return (
             not self.quota.refuses(moves)
