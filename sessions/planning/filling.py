@@ -74,12 +74,12 @@ def _visit(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) -
     reasons: list[str] = []
     most = TRIES * len(run.scenarios) if turn == 0 or each is None else LAST
     for cell, scenario in islice(_wanted(run, visit, each, known, turn), most):
-        ease = each is not None and known.hard[cell] >= HARD
+        ease = known.easy(cell, each)
         session, reason = make_session(run, visit, scenario, cell[1], cell[2], ease=ease)
         if session is not None:
             return ""
         known.hard[cell] += 1
-        known.failed[visit.patient].add(cell)
+        known.failed[visit.patient].add((cell, ease))
         reasons.append(reason)
     return "; ".join(dict.fromkeys(reasons)) or "the record is enough for no cell that is still wanted"
 
@@ -100,7 +100,7 @@ def _wanted(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) 
         if not set(open_) & known.cells(visit, scenario):
             continue
         wanted = stream.shuffled([cell for cell in open_ if cell in known.cells(visit, scenario)])
-        wanted = [cell for cell in wanted if cell not in known.failed[visit.patient]]
+        wanted = [cell for cell in wanted if (cell, known.easy(cell, each)) not in known.failed[visit.patient]]
         wanted.sort(key=lambda cell: (run.cells[cell], known.hard[cell]))
         # what only few records hold is asked of those that do; in the end every cell that is left is tried
         last = each is not None and turn > 0
@@ -115,8 +115,8 @@ class _Known:
     def __init__(self) -> None:
         self.hard: Counter[Cell] = Counter()
         """How often a cell was tried in vain."""
-        self.failed: defaultdict[str, set[Cell]] = defaultdict(set)
-        """Cells that a patient did not give."""
+        self.failed: defaultdict[str, set[tuple[Cell, bool]]] = defaultdict(set)
+        """Cells that a patient did not give, and whether looser plans were tried."""
         self._cells: dict[tuple[str, str], frozenset[Cell]] = {}
         self._fit: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
@@ -131,6 +131,10 @@ class _Known:
             self._seen[scenario.id] += 1
             self._fit[scenario.id] += bool(found)
         return self._cells[key]
+
+    def easy(self, cell: Cell, each: int | None) -> bool:
+        """Tell whether the plans of a cell may be looser."""
+        return each is not None and self.hard[cell] >= HARD
 
     def seen(self, scenario: str) -> Fraction:
         """Return how many patients are looked at for one that is fit for a scenario."""

@@ -38,6 +38,8 @@ _PLAIN: Final = frozenset({"trend", "formula", "multi"})
 """Needs that a sparse session never has."""
 _WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
+_TURNED_THREADS: Final = 3
+"""Threads tried first for a plan in which the patient's words turn the answer."""
 _OTHERS: Final = 8
 """Decisions other than the thread that a session may ask for as well."""
 _NODES: Final = 800
@@ -80,16 +82,36 @@ def plans(
         return
     if tier == "rich" and not may_be_rich(case, scenario, arc):
         return
-    for thread in threads_of(case, scenario, tier, arc, stream, quota):
-        doses = thresholds(case, arc)
-        if tier == "rich" and not doses and not may_pull(case, scenario, thread, arc):
-            continue
-        plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
-        for opening in (*doses, *plain):
-            plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota, ease).run()
-            if plan is not None:
-                yield plan
-                break
+    threads = threads_of(case, scenario, tier, arc, stream, quota)
+    if quota.wants_turned():
+        for thread in threads[:_TURNED_THREADS]:
+            yield from _of_thread(case, scenario, tier, arc, thread, stream, quota, ease, turned=True)
+    for thread in threads:
+        yield from _of_thread(case, scenario, tier, arc, thread, stream, quota, ease, turned=False)
+
+
+def _of_thread(
+    case: Case,
+    scenario: Scenario,
+    tier: Tier,
+    arc: Arc,
+    thread: Decision,
+    stream: Stream,
+    quota: Quota,
+    ease: bool,
+    *,
+    turned: bool,
+) -> Iterator[Plan]:
+    """Yield the first plan about a thread, if there is one; `turned`: the patient's words turn the answer in it."""
+    doses = thresholds(case, arc)
+    if tier == "rich" and not doses and not may_pull(case, scenario, thread, arc):
+        return
+    plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
+    for opening in (*doses, *plain):
+        plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota, ease).run(turned)
+        if plan is not None:
+            yield plan
+            return
 
 
 _LINKED: Final = 20
@@ -146,8 +168,8 @@ class _Search:
         self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
         self.pools: list[list[_Choice]] = []
 
-    def run(self) -> Plan | None:
-        """Return a plan; None where none was found."""
+    def run(self, turned: bool) -> Plan | None:
+        """Return a plan, if asked for one in which the patient's words turn the answer; None where none was found."""
         made: dict[tuple[str, bool], list[_Choice]] = {}
         for turn in range(1, len(self.arc)):
             key = (self.arc[turn], turn == self.decided)
@@ -158,7 +180,7 @@ class _Search:
             self.pools.append(made[key])
         if not self._can_be():
             return None
-        moves = self._turned() or self._deeper((self.opening,))
+        moves = self._turned() if turned else self._deeper((self.opening,))
         if moves is None:
             return None
         chain = chain_of(self.case, moves, decisions_of(self.case, self.scenario))
@@ -166,14 +188,12 @@ class _Search:
         return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
 
     def _turned(self) -> tuple[Move, ...] | None:
-        """Return four moves in which the patient's words turn the answer, where the set wants that and they can."""
+        """Return four moves in which the patient's words turn the answer, where they can."""
         pools = self.pools
-        if not self.quota.wants_turned() or not any(one.asks and turns(one.move) for pool in pools for one in pool):
+        if not any(one.asks and turns(one.move) for pool in pools for one in pool):
             return None
         self.pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
-        moves = self._deeper((self.opening,))
-        self.pools, self.nodes = pools, 0
-        return moves
+        return self._deeper((self.opening,))
 
     def _can_be(self) -> bool:
         """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
