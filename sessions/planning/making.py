@@ -144,6 +144,9 @@ def _of_plan(run: Run, plan: Plan, stream: Stream) -> tuple[Session | None, str]
         _count(run, [Failure("wording", "turn: no wording keeps the limits")])
         return None, "no wording keeps the limits"
     session = assemble(plan, worded, seed=run.seed, split=run.split, use=run.use)
+    if any(session.id == other.id for other in run.sessions):
+        _count(run, [Failure("double", "turn: the same four turns were made before")])
+        return None, "the same four turns were made before"
     failures = check_session(session, plan.case.snapshot.chart)
     _count(run, failures)
     if failures:
