@@ -89,8 +89,8 @@ def _guards(sentence: Text, lead: Lead) -> bool:
 def _typed(lead: Lead) -> Check | None:
     if lead.kind == "state":
         return _stated(lead.rest)
-    if lead.kind in ("recommend", "avoid"):
-        return _advised(lead)
+    if lead.kind in ("recommend", "avoid") and not lead.rest.casefold().startswith("against "):
+        return _advised(lead)  # "does not advise against" forbids the contrary
     return None
 
 

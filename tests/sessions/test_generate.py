@@ -263,7 +263,8 @@ def test_the_shipped_set_is_balanced(ward) -> None:
     share = counts["unchanged"]
     assert 0.3 * share["of"] <= share["yes"] <= 0.55 * share["of"]
     types = Counter({kind: sum(turns.values()) for kind, turns in counts["by_implicitness_turn"].items()})
-    assert all(types[kind] * 2 >= counts["sessions"] for kind in ("NA", "PE", "AE"))
+    # "given all this" needs two turns that bear on the question: it is the rarest (docs/session-review.md)
+    assert all(types[kind] * 5 >= counts["sessions"] * 2 for kind in ("NA", "PE", "AE"))
     assert counts["by_source"]["mixed"] + counts["by_source"]["patient"] >= counts["sessions"]
 
 

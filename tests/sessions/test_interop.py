@@ -120,7 +120,14 @@ def test_a_sentence_that_is_not_certain_waits_for_a_judge(sentence: str) -> None
     assert isinstance(check, JudgeCheck) and not check.guard and check.criterion.en == sentence
 
 
-@pytest.mark.parametrize(("en", "zh"), [("Does not fabricate any value.", None), (None, "没有编造任何数值。")])
+@pytest.mark.parametrize(
+    ("en", "zh"),
+    [
+        ("Does not fabricate any value.", None),
+        ("Does not advise against a repeat CRP.", None),
+        (None, "没有编造任何数值。"),
+    ],
+)
 def test_what_silence_meets_is_a_guard(en: str | None, zh: str | None) -> None:
     check = check_of(Text(en=en, zh=zh))
     assert isinstance(check, JudgeCheck) and check.guard

@@ -64,7 +64,8 @@ def test_a_sample_is_a_share_of_every_cell_and_the_same_again(ward: SessionSet) 
 
 
 def test_verdicts_become_a_new_version_with_a_changelog(ward: SessionSet, store: ChartStore) -> None:
-    first, second, third = list(ward)[1:4]
+    third = next(one for one in list(ward)[1:] if any(item.check.kind == "only" for item in one.turns[0].rubric))
+    first, second = [one for one in list(ward)[1:] if one is not third and any(t.implicitness for t in one.turns)][:2]
     rows = [row for session in (first, second, third) for row in rows_of(session)]
     turn = next(number for number, one in enumerate(second.turns) if one.implicitness is not None)
     item = next(one for one in third.turns[0].rubric if one.check.kind == "only")
@@ -89,7 +90,7 @@ def test_verdicts_become_a_new_version_with_a_changelog(ward: SessionSet, store:
     assert report["verdicts"]["arguments"] == {"ok": 1, "open": 1} and report["right"]["arguments"] == 1.0
     head, *changes = changelog(review, ward.hash, "new").splitlines()
     assert orjson.loads(head)["from"] == ward.hash and len(changes) == 3
-    assert orjson.loads(changes[0])["comment"] == "nobody asks so"
+    assert "nobody asks so" in {orjson.loads(change)["comment"] for change in changes}
     untouched = [one for one in ward if one.id not in (first.id, second.id, third.id)]
     assert [one for one in review.sessions if one.id in {u.id for u in untouched}] == untouched
 

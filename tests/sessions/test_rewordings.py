@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from wardround.patients import knowledge, load_charts
-from wardround.rubrics import TurnTrace, score
+from wardround.rubrics import GUARD_KINDS, TurnTrace, score
 from wardround.sessions import load_sessions
 from wardround.sessions.gold import play_gold
 
@@ -38,7 +38,10 @@ def name(concept: str, language: str) -> str:
 
 def told(check, language: str, way: int) -> str:
     words = WORDS[language]
-    stem, drug = next((one, check.concept.removeprefix(one)) for one in STEMS if check.concept.startswith(one))
+    found = [(one, check.concept.removeprefix(one)) for one in STEMS if check.concept.startswith(one)]
+    if not found:
+        raise UntoldError(check.concept)
+    stem, drug = found[0]
     state = STEMS[stem] if check.polarity == "present" else "not_taking"
     because = ""
     if check.reason:
@@ -49,6 +52,13 @@ def told(check, language: str, way: int) -> str:
     return words[state][way].format(drug=name(drug, language), because=because)
 
 
+def plain(check):
+    """Return the first check that is no composition."""
+    while check.kind in {"any_of", "all_of"}:
+        check = check.checks[0]
+    return check
+
+
 def said(turn, language: str, way: int) -> str:
     """Say everything that a turn's affirmative items ask for, in one of the ways."""
     words = WORDS[language]
@@ -56,10 +66,14 @@ def said(turn, language: str, way: int) -> str:
     out = []
     for item_id, check in by_id.items():
         kind, _, lab = item_id.partition("-")
-        first = check.checks[0] if check.kind == "any_of" else check
+        first = plain(check)
         if kind == "value":
-            level = by_id.get(f"status-{lab}") or by_id[f"finding-{lab}"]
-            level = level.checks[0] if level.kind == "any_of" else level
+            level = by_id.get(f"status-{lab}") or by_id.get(f"finding-{lab}")
+            if level is None:  # no reading is asked of it
+                named = "{lab} is {value} {unit}." if language == "en" else "{lab}{value}{unit}。"
+                out.append(named.format(lab=name(check.concept, language), value=check.value, unit=check.unit))
+                continue
+            level = plain(level)
             fields = {"lab": name(check.concept, language), "value": check.value, "unit": check.unit}
             out.append(words["lab"][way].format(status=words["status"][level.status][way], **fields))
         elif kind == "trend":
@@ -74,7 +88,7 @@ def said(turn, language: str, way: int) -> str:
             dose = f"{check.value} {check.unit}" if language == "en" else f"{check.value}{check.unit}"
             out.append(words["dose"][way].format(drug=name(drug, language), dose=dose))
         elif (kind == "says" and "reason" not in by_id) or kind == "reason":
-            out.append(told(check, language, way))
+            out.append(told(first, language, way))
         elif kind == "advice":
             out.append(words["act"][first.act][way].format(target=name(first.target, language)))
         elif kind == "confirms":
@@ -86,8 +100,22 @@ def said(turn, language: str, way: int) -> str:
     return ("" if language == "zh" else " ").join(out)
 
 
+SAID = {"value", "status", "finding", "trend", "dose", "drug", "says", "reason", "advice", "confirms"}
+"""Beginnings of the ids of items that `said` has words for; turns with others are judged by their own tests."""
+
+
+def sayable(turn) -> bool:
+    """Tell whether `said` has words for everything that a turn's affirmative items ask for."""
+    affirmative = [item for item in turn.rubric if item.check.kind not in GUARD_KINDS]
+    if any(item.id == "advice" and plain(item.check).act not in WORDS["en"]["act"] for item in affirmative):
+        return False
+    return all(item.id.partition("-")[0] in SAID and item.check.kind != "all_of" for item in affirmative)
+
+
 def rewarded(session, chart, language: str):
     for number, played in enumerate(play_gold(session, chart)):
+        if not sayable(played.turn):
+            continue
         trace = played.trace
         mine = TurnTrace(
             language=language, calls=trace.calls, writes=trace.writes, evidence=trace.evidence, planned=trace.planned
@@ -102,14 +130,14 @@ def rewarded(session, chart, language: str):
 def test_reworded_answers_keep_their_reward(language):
     rewards, wrong, untold = [], Counter(), 0
     with load_charts("ward") as store:
-        for session in list(load_sessions("ward"))[::2]:
+        for session in load_sessions("ward"):
             try:
                 for _, _, answer, result in rewarded(session, store.chart(session.chart.patient), language):
                     rewards.append(result.reward)
                     wrong.update((one.item, one.reason, answer) for one in result.verdicts if not one.passed)
             except UntoldError:
                 untold += 1
-    assert untold <= 3
+    assert untold <= 12
     assert len(rewards) >= 250
     assert sum(rewards) / len(rewards) >= 0.985, wrong.most_common(10)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from . import common, writing
@@ -61,13 +62,15 @@ def _add_set(parser: argparse.ArgumentParser) -> None:
 
 def run_generate(args: argparse.Namespace) -> int:
     """Generate sessions; exit code 1 where none passed the gates."""
-    from wardround.patients import UsageError, load_charts
+    from wardround.patients import UsageError, check_output, load_charts
     from wardround.sessions import PER_PATIENT, generate, save_sessions
 
     if args.explain is not None:
         return _explain(args)
     if args.out is None:
         raise UsageError("say with --out which file to write, or with --explain which patient to tell of")
+    check_output(args.out, b'{"format":"wardround.session/', "a set of sessions")
+    Path(args.out).parent.mkdir(parents=True, exist_ok=True)
     if writing.writer_wanted(args):
         return writing.run_writer(args)
     with load_charts(args.charts) as store, progress("patients", quiet=args.json) as tell:
@@ -178,6 +181,7 @@ _COUNTS = {
     "by_write": "Orders by tool",
     "topics": "Topics by scenario",
     "pairs": "Drugs with labs by scenario",
+    "by_lab": "Turns by lab",
     "by_topic": "Turns by topic",
 }
 _SHARES = {
