@@ -13,7 +13,7 @@ import orjson
 
 import wardround
 from wardround.envs import ENV_ID
-from wardround.patients import ChartStore, UsageError, load_charts
+from wardround.patients import ChartStore, UsageError, load_charts, write_whole
 from wardround.rubrics import TurnResult, breakdowns, comparisons, deltas, pass_curve, summarise
 from wardround.sessions import SessionSet, charts_of, load_sessions, save_sessions
 
@@ -22,7 +22,7 @@ from .folder_lock import FolderLock
 from .judge_run import is_judged, resolve
 from .judging import JudgePlan
 from .registry import find_agent
-from .results import RunFolder, run_hash, write_whole
+from .results import RunFolder, run_hash
 from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
 
 Progress = Callable[[int, int], None]

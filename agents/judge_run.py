@@ -17,12 +17,11 @@ import orjson
 from pydantic import ValidationError
 
 from wardround.envs import pending, replay
-from wardround.patients import ChartStore, DataError, UsageError
+from wardround.patients import ChartStore, DataError, UsageError, write_whole
 from wardround.rubrics import Judgement, JudgeVerdict, judges_in
 from wardround.sessions import Session, SessionSet
 
 from .judging import Asked, JudgeClient, JudgePlan, Sleep, judge_all
-from .results import write_whole
 from .rollout import Record, outcome_of
 
 JUDGEMENTS = "judgements.jsonl"

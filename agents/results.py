@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import orjson
 
-from wardround.patients import DataError, UsageError
+from wardround.patients import DataError, UsageError, write_whole
 
 from .rollout import RECORD_FORMAT, Record, Task
 
@@ -128,13 +128,6 @@ def run_hash(records: Iterable[Record]) -> str:
     """Return the hash of a run: of its keys and trajectory hashes, in key order."""
     lines = sorted(f"{record['key']} {record['trajectory_hash']}" for record in records)
     return sha256("\n".join(lines).encode()).hexdigest()
-
-
-def write_whole(path: Path, body: bytes) -> None:
-    """Write a file so that readers see the old one or the new one, never half."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(body)
-    temporary.replace(path)
 
 
 def _mend_tail(path: Path) -> None:

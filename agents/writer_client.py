@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import orjson
 
-from wardround.patients import DataError, UsageError, WardroundError, check_output
+from wardround.patients import DataError, UsageError, WardroundError, check_output, write_whole
 from wardround.rubrics import clean_text
 
 from .judging import FORM_REFUSED, HOPELESS, JudgePlan, LiteLLMClient, Reply, wait_before
@@ -285,9 +285,7 @@ def _earlier(path: Path, model: str) -> RecordedWriter | None:
     if not path.exists() or not path.stat().st_size:
         return None
     lines = [line | {"last": line["last"] and line["status"] == 200} for line in _lines(path)]
-    draft = path.with_name(f"{path.name}.part")
-    draft.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
-    draft.replace(path)
+    write_whole(path, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
     earlier = RecordedWriter(path)
     if earlier.model not in ("", model):
         raise UsageError(f"`{path}` holds replies of `{earlier.model}`: choose another --out, or delete it first")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .builder import ChartBuilder
 from .caching import cached, fingerprint
 from .chart import Chart, Entry, Snapshot, ViewFilter
+from .datafile import load_data
 from .dialogue import Dialogue, Said, interview_problems
 from .elements import document_text
 from .errors import DataError, UsageError, WardroundError
@@ -21,7 +22,7 @@ from .inspection import Event, TypeOverview, never_visible, overview, printable,
 from .interview import Fact, FactKind, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
-from .outputs import check_output
+from .outputs import check_output, write_whole
 from .overlay import InvalidResource, Overlay
 from .plotting import Series, lab_series, plot_text
 from .plotting_html import plot_page
@@ -106,6 +107,7 @@ __all__ = [
     "is_hospital_stay",
     "lab_series",
     "load_charts",
+    "load_data",
     "make_interview",
     "measurements",
     "never_visible",
@@ -123,4 +125,5 @@ __all__ = [
     "timeline",
     "truth_lines",
     "validate",
+    "write_whole",
 ]

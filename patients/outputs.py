@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from .errors import UsageError
@@ -27,3 +28,15 @@ def check_output(path: str | Path, start: bytes, kind: str) -> None:
         found = handle.read(len(start))
     if found and found != start:
         raise UsageError(f"`{path}` is there and is not {kind}: it is kept; choose another `--out` or delete it first")
+
+
+def write_whole(path: str | Path, body: bytes) -> None:
+    """Write a file, and its folder where there is none, so that readers see the old one or the new one, never half."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(body)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError
+from wardround.patients import load_data
 from wardround.patients.knowledge import Names
 from wardround.rubrics import Act
 
@@ -185,9 +184,4 @@ def common() -> Common:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.sessions").joinpath("data", "common.json").read_bytes()
-    try:
-        return Common.model_validate_json(text)
-    except ValidationError as error:
-        faults = (f"common.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.sessions", "data/common.json", Common)

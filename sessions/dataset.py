@@ -17,7 +17,7 @@ from typing import Final
 import orjson
 from pydantic import ValidationError
 
-from wardround.patients import DataError, UsageError, check_output
+from wardround.patients import DataError, UsageError, check_output, write_whole
 
 from .session import Session
 
@@ -232,11 +232,5 @@ def save_sessions(path: str | os.PathLike[str], sessions: Iterable[Session]) -> 
     target = Path(path)
     check_output(target, _LINE_START, "a set of sessions")
     made = SessionSet(sessions, os.fspath(path))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(b"".join(session_line(session) + b"\n" for session in made))
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(target, b"".join(session_line(session) + b"\n" for session in made))
     return made

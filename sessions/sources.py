@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError
+from wardround.patients import load_data
 from wardround.patients.knowledge import Names
 
 Result = Literal["S", "I", "R"]
@@ -144,15 +143,6 @@ class Notes(_Frozen):
     sections: dict[str, NoteSection]
 
 
-def _load(name: str, model: type[_Model]) -> _Model:
-    text = files("wardround.sessions").joinpath("data", name).read_bytes()
-    try:
-        return model.model_validate_json(text)
-    except ValidationError as error:
-        faults = (f"{name}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
-
-
 @lru_cache(maxsize=1)
 def studies() -> Studies:
     """Return the knowledge of studies.
@@ -160,7 +150,7 @@ def studies() -> Studies:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    return _load("studies.json", Studies)
+    return load_data("wardround.sessions", "data/studies.json", Studies)
 
 
 @lru_cache(maxsize=1)
@@ -170,7 +160,7 @@ def cultures() -> Cultures:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    return _load("cultures.json", Cultures)
+    return load_data("wardround.sessions", "data/cultures.json", Cultures)
 
 
 @lru_cache(maxsize=1)
@@ -180,7 +170,7 @@ def infection() -> Course:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    return _load("infection.json", Course)
+    return load_data("wardround.sessions", "data/infection.json", Course)
 
 
 @lru_cache(maxsize=1)
@@ -190,7 +180,7 @@ def notes() -> Notes:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    return _load("notes.json", Notes)
+    return load_data("wardround.sessions", "data/notes.json", Notes)
 
 
 Course.model_rebuild()

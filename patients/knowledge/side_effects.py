@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients.errors import DataError
+from wardround.patients.datafile import load_data
 
 from .loader import lexicon
 from .models import Names
@@ -62,12 +61,7 @@ def side_effect_rules() -> tuple[SideEffectRule, ...]:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.patients.knowledge").joinpath("data", "side_effects.json").read_bytes()
-    try:
-        return _File.model_validate_json(text).entries
-    except ValidationError as error:
-        faults = (f"side_effects.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.patients.knowledge", "data/side_effects.json", _File).entries
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError, Stream, knowledge
+from wardround.patients import Stream, knowledge, load_data
 from wardround.patients.knowledge import Names
 from wardround.rubrics import Act
 from wardround.sessions.moves.move import Case, Move
@@ -77,12 +76,7 @@ def home_rules() -> tuple[HomeRule, ...]:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.sessions").joinpath("data", "home.json").read_bytes()
-    try:
-        return _File.model_validate_json(text).rules
-    except ValidationError as error:
-        faults = (f"home.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.sessions", "data/home.json", _File).rules
 
 
 def _key(told: Told) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Final, cast
+from typing import Final
 
 from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import DecisionBand, DecisionTable
@@ -73,11 +73,6 @@ def _hinge(case: Case, table: DecisionTable, band: DecisionBand, found: Gathered
             if turned is not None and turned.indicated != band.indicated:
                 return name, Hinge(kind="quantity", keys=reading.keys, to=plain(value))
     return next(iter(found.readings), ""), NO_HINGE
-
-
-def found_in(decision: Decision) -> Gathered:
-    """Return the score that a decision of this kind comes from."""
-    return cast(Gathered, decision.extra["gathered"])
 
 
 def threads(case: Case, stream: Stream) -> Iterator[Decision]:

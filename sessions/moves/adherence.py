@@ -23,10 +23,8 @@ from .parts import (
     item,
     lab_call,
     lab_entity,
+    lab_items,
     only_item,
-    read_item,
-    status_item,
-    value_item,
     value_line,
 )
 from .trends import trend_call, trend_items, trend_line, trends
@@ -177,9 +175,7 @@ def lab_adherence_move(case: Case, reading: Reading, order: Order, fact: Fact) -
         calls=(lab_call(case, reading), adherence_call(case, order)),
         answer=bullets((value_line(reading), said_line(case, fact, order))),
         rubric=(
-            read_item(reading),
-            value_item(reading),
-            status_item(reading),
+            *lab_items(reading),
             heard_item(fact),
             *said_items(case, fact, order),
             only_item(reading),

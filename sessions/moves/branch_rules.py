@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError
+from wardround.patients import load_data
 
 Test = Literal["high", "low", "abnormal"]
 
@@ -62,9 +61,4 @@ def branch_rules() -> BranchRules:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.sessions").joinpath("data", "branches.json").read_bytes()
-    try:
-        return BranchRules.model_validate_json(text)
-    except ValidationError as error:
-        faults = (f"branches.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.sessions", "data/branches.json", BranchRules)

@@ -39,6 +39,7 @@ from .parts import (
     grounded_item,
     lab_call,
     lab_entity,
+    lab_items,
     only_item,
     read_item,
     status_item,
@@ -103,7 +104,7 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
 
 def _deciding(reading: Reading) -> list[Item]:
     """Return the items about the lab that decides."""
-    return [read_item(reading), value_item(reading), status_item(reading)]
+    return [*lab_items(reading)]
 
 
 def _one_way(reading: Reading) -> list[Item]:

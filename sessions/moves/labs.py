@@ -22,9 +22,9 @@ from .parts import (
     item,
     lab_call,
     lab_entity,
+    lab_items,
     only_item,
     read_item,
-    status_item,
     value_item,
     value_line,
 )
@@ -48,7 +48,7 @@ def latest_lab(case: Case, reading: Reading) -> Move:
         topic=reading.lab,
         calls=(lab_call(case, reading),),
         answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
-        rubric=(read_item(reading), value_item(reading), status_item(reading), only_item(reading)),
+        rubric=(*lab_items(reading), only_item(reading)),
         slots={"lab": lab_entity(case, reading)},
         keys=frozenset(reading.keys),
         labs=(reading.lab,),
@@ -73,7 +73,7 @@ def latest_vital(case: Case, vital: str) -> Move | None:
         items = [read_item(reading), value_item(reading), only_item(reading), grounded_item()]
     else:
         line = value_line(reading)
-        items = [read_item(reading), value_item(reading), status_item(reading), only_item(reading)]
+        items = [*lab_items(reading), only_item(reading)]
     return _vital(case, vital, reading.names, reading.keys, line, items)
 
 
@@ -149,7 +149,7 @@ def two_labs(case: Case, first: Reading, second: Reading) -> Move:
         calls=tuple(lab_call(case, one) for one in readings),
         answer=bullets(value_line(one) for one in readings),
         rubric=(
-            *(part for one in readings for part in (read_item(one), value_item(one), status_item(one))),
+            *(part for one in readings for part in lab_items(one)),
             only_item(*readings),
         ),
         slots={"lab": lab_entity(case, first), "lab2": lab_entity(case, second)},
@@ -176,9 +176,7 @@ def trend_and_lab(case: Case, trend: Trend, other: Reading, *, back: bool = Fals
         answer=bullets((trend_line(trend), value_line(other))),
         rubric=(
             *trend_items(trend),
-            read_item(other),
-            value_item(other),
-            status_item(other),
+            *lab_items(other),
             only_item(trend.last, other),
         ),
         slots={"lab": lab_entity(case, trend.last), "lab2": lab_entity(case, other)},

@@ -145,6 +145,11 @@ def reads(reading: Reading) -> Names:
     return Names(en=f"{ARROWS[level]}{words.en}", zh=f"{ARROWS[level]}{words.zh}")
 
 
+def lab_items(reading: Reading) -> tuple[Item, Item, Item]:
+    """Return the items that a lab's latest value was looked up, is stated and is read rightly."""
+    return read_item(reading), value_item(reading), status_item(reading)
+
+
 def grounded_item() -> Item:
     """Return the guard that nothing is measured which was not found or told."""
     return item(

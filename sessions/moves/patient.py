@@ -20,10 +20,8 @@ from .parts import (
     grounded_item,
     lab_call,
     lab_entity,
+    lab_items,
     only_item,
-    read_item,
-    status_item,
-    value_item,
     value_line,
 )
 from .patient_parts import (
@@ -150,9 +148,7 @@ def lab_symptom_move(case: Case, reading: Reading, told: Told) -> Move:
         calls=(lab_call(case, reading), symptom_call(case, told)),
         answer=bullets((value_line(reading), told.clause)),
         rubric=(
-            read_item(reading),
-            value_item(reading),
-            status_item(reading),
+            *lab_items(reading),
             *told_items(told),
             only_item(reading),
         ),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from wardround.patients import DataError, Dialogue, Fact, knowledge
+from wardround.patients import Dialogue, Fact, knowledge, load_data
 from wardround.patients.knowledge import Names, finding_profiles
 from wardround.rubrics import AnyOf, Check, Item, MentionCheck, ReportsCheck, RetrievedCheck, ValueCheck, check_answer
 from wardround.sessions.record import casual
@@ -72,12 +71,7 @@ def patient_words() -> PatientWords:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.sessions").joinpath("data", "patient.json").read_bytes()
-    try:
-        return PatientWords.model_validate_json(text)
-    except ValidationError as error:
-        faults = (f"patient.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.sessions", "data/patient.json", PatientWords)
 
 
 @dataclass(frozen=True)

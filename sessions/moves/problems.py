@@ -22,9 +22,7 @@ from .parts import (
     item,
     lab_call,
     lab_entity,
-    read_item,
-    status_item,
-    value_item,
+    lab_items,
     value_line,
 )
 
@@ -103,9 +101,7 @@ def lab_problem_move(case: Case, reading: Reading, principal: Named) -> Move:
         calls=(lab_call(case, reading), problem_call(case)),
         answer=bullets((value_line(reading), Names(en=capital(line.en), zh=line.zh))),
         rubric=(
-            read_item(reading),
-            value_item(reading),
-            status_item(reading),
+            *lab_items(reading),
             *problem_items(principal),
             no_other_problem_item(case),
         ),

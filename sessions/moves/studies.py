@@ -36,9 +36,7 @@ from .parts import (
     item,
     lab_call,
     lab_entity,
-    read_item,
-    status_item,
-    value_item,
+    lab_items,
     value_line,
 )
 
@@ -162,9 +160,7 @@ def study_lab_move(case: Case, study: Study, reading: Reading) -> Move:
         answer=bullets((Names(en=capital(line.en), zh=line.zh), value_line(reading))),
         rubric=(
             *finding_items(study, most=2),
-            read_item(reading),
-            value_item(reading),
-            status_item(reading),
+            *lab_items(reading),
             no_other_item(case, study),
         ),
         slots={"study": entity(case, "study", study.id, study.names), "lab": lab_entity(case, reading)},

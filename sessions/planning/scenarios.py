@@ -10,9 +10,9 @@ from importlib.resources import files
 from itertools import product
 from typing import Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import DataError, UsageError
+from wardround.patients import UsageError, load_data
 from wardround.patients.knowledge import Names
 from wardround.sessions.moves.move import Task
 
@@ -128,18 +128,6 @@ class EvidenceRules(_Frozen):
     tiers: dict[Tier, Alternatives]
 
 
-def _read(name: str) -> bytes:
-    return files("wardround.sessions.planning").joinpath("data", name).read_bytes()
-
-
-def _load(model: type[M], name: str) -> M:
-    try:
-        return model.model_validate_json(_read(name))
-    except ValidationError as error:
-        faults = (f"{name}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
-
-
 @lru_cache(maxsize=1)
 def evidence_rules() -> EvidenceRules:
     """Return how evidence is counted.
@@ -147,7 +135,7 @@ def evidence_rules() -> EvidenceRules:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    return _load(EvidenceRules, "evidence.json")
+    return load_data("wardround.sessions.planning", "data/evidence.json", EvidenceRules)
 
 
 @lru_cache(maxsize=1)
@@ -170,7 +158,7 @@ def load_scenario(name: str) -> Scenario:
     if name not in scenario_names():
         known = ", ".join(f"`{one}`" for one in scenario_names())
         raise UsageError(f"no scenario `{name}`; there are: {known}, and `all`")
-    return _load(Scenario, f"{name}.json")
+    return load_data("wardround.sessions.planning", f"data/{name}.json", Scenario)
 
 
 def scenarios_of(name: str) -> tuple[Scenario, ...]:

@@ -17,9 +17,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import ChartStore, DataError, Stream, UsageError, cached, fingerprint, load_charts
+from wardround.patients import ChartStore, DataError, Stream, UsageError, cached, fingerprint, load_charts, load_data
 from wardround.sessions.dataset import SessionSet, read_sessions, save_sessions
 from wardround.sessions.session import Session
 
@@ -67,12 +67,7 @@ def named_sets() -> Mapping[str, NamedSet]:
     Raises:
         DataError: The file is faulty; says field and fault.
     """
-    text = files("wardround.sessions.planning").joinpath("data", "sets.json").read_bytes()
-    try:
-        return _File.model_validate_json(text).sets
-    except ValidationError as error:
-        faults = (f"sets.json: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise DataError("\n".join(faults)) from error
+    return load_data("wardround.sessions.planning", "data/sets.json", _File).sets
 
 
 def open_set(name: str, *, workers: int = 1) -> SessionSet:

@@ -63,7 +63,7 @@ def run_export(args: argparse.Namespace) -> int:
     """Export a set."""
     from pathlib import Path
 
-    from wardround.patients import UsageError, check_output, load_charts
+    from wardround.patients import UsageError, check_output, load_charts, write_whole
     from wardround.sessions import charts_of, load_sessions
     from wardround.sessions.interop import export_physassistbench
 
@@ -75,13 +75,7 @@ def run_export(args: argparse.Namespace) -> int:
     check_output(target, b'{"id":', "sessions in PhysAssistBench's shape")
     with load_charts(charts) as store:
         lines = list(export_physassistbench(sessions, store))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.part")
-    try:
-        draft.write_bytes(b"".join(line + b"\n" for line in lines))
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(target, b"".join(line + b"\n" for line in lines))
     if args.json:
         print_json({"sessions": len(lines), "out": args.out})
     else:

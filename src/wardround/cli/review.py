@@ -63,7 +63,7 @@ def add(commands: Any) -> None:
 def run_export(args: argparse.Namespace) -> int:
     """Write a sheet."""
     from wardround.agents import answer_sheet
-    from wardround.patients import check_output
+    from wardround.patients import check_output, write_whole
     from wardround.sessions import load_sessions
     from wardround.sessions.sheet import rows_of, sample, write_sheet
 
@@ -74,7 +74,7 @@ def run_export(args: argparse.Namespace) -> int:
     else:
         drawn = sample(load_sessions(args.set), args.sample, args.seed)
         body = write_sheet(row for session in drawn for row in rows_of(session))
-    _write(target, body)
+    write_whole(target, body)
     data = {"rows": _rows(body), "out": args.out}
     if args.json:
         print_json(data)
@@ -92,7 +92,7 @@ def _rows(body: bytes) -> int:
 
 def run_import(args: argparse.Namespace) -> int:
     """Merge a sheet; exit code 1 where a correction was refused."""
-    from wardround.patients import UsageError, check_output, load_charts
+    from wardround.patients import UsageError, check_output, load_charts, write_whole
     from wardround.sessions import charts_of, load_sessions, save_sessions
     from wardround.sessions.reviewing import changelog, merge_review
     from wardround.sessions.sheet import read_sheet
@@ -108,7 +108,7 @@ def run_import(args: argparse.Namespace) -> int:
     with load_charts(charts) as store:
         review = merge_review(sessions, read_sheet(file.read_bytes(), file.name), store, file.name)
     made = save_sessions(args.out, review.sessions)
-    _write(log, changelog(review, sessions.hash, made.hash))
+    write_whole(log, changelog(review, sessions.hash, made.hash))
     data = {**review.as_json(), "out": args.out, "changelog": str(log), "set_hash": made.hash}
     if args.json:
         print_json(data)
@@ -152,13 +152,3 @@ def run_agree(args: argparse.Namespace) -> int:
 def _cell(found: dict[str, Any]) -> tuple[str, str]:
     kappa = found["kappa"]
     return f"{found['agree']}/{found['n']}", "" if kappa is None else f"{kappa:.2f}"
-
-
-def _write(target: Path, body: bytes) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.part")
-    try:
-        draft.write_bytes(body)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
