@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, TypeVar
 
@@ -79,7 +80,18 @@ class Cultures(_Frozen):
     """{culture}, {grew}, {say}, {drug}."""
     prefer: tuple[str, ...]
     """What to change to, in this order."""
+    marker: str
+    """Lab that is followed under an antibiotic."""
+    kidney: KidneyBound
+    """Doses that the kidney bears on are ordered anew only at this value or above."""
     say: dict[Result, Names]
+
+
+class KidneyBound(_Frozen):
+    """A value of a lab of kidney function, in the lab's own unit."""
+
+    lab: str
+    at_least: Decimal
 
 
 class Course(_Frozen):
@@ -140,6 +152,8 @@ class Notes(_Frozen):
     """Concepts that say too little to be an answer."""
     types: tuple[str, ...]
     """Types of notes, in lower case, whose sections are asked for."""
+    wards: tuple[str, ...]
+    """Services of the stay itself, to which no follow-up goes."""
     sections: dict[str, NoteSection]
 
 
@@ -184,3 +198,4 @@ def notes() -> Notes:
 
 
 Course.model_rebuild()
+Cultures.model_rebuild()

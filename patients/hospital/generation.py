@@ -35,6 +35,7 @@ from .generation_rules import (
     Slow,
     Soreness,
     Tapered,
+    Thinning,
     ToldWith,
     Transfuse,
     VaccineRule,
@@ -152,6 +153,7 @@ class Rules(Frozen):
     sedated_for: tuple[str, ...]
     """Procedures under which one is sedated."""
     put_off: PutOff
+    thinning: Thinning
     at_once: dict[str, AtOnce]
     """Conditions that are treated in the first minutes."""
     eases: dict[str, Eases]

@@ -341,6 +341,18 @@ class Closing(Frozen):
     """How much sugar given beside the insulin raises the glucose, mg/dL."""
 
 
+class Thinning(Frozen):
+    """How thin the blood may be; drugs and classes."""
+
+    oral: tuple[str, ...]
+    """Anticoagulants beside which one antiplatelet drug is given at most."""
+    platelets: tuple[str, ...]
+    stent: tuple[str, ...]
+    """Antiplatelet drugs that a stent asks for; they stay where one has to go."""
+    beside: str
+    """The only one of these that is given beside an anticoagulant."""
+
+
 class PutOff(Frozen):
     """Operations that wait until an anticoagulant that the patient takes at home has worn off."""
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from wardround.patients.times import Instant
 
+from .generation import rules
 from .life import Prescription
 from .making import Making
 from .situating import is_a
 
-_ORAL = ("doac", "warfarin")
-_PLATELETS = ("antiplatelet",)
-_STENT = ("p2y12_inhibitor",)
-_WITH_ANTICOAGULANT = "clopidogrel"
-"""The only one of its class that is given beside an anticoagulant."""
-
 
 def _anticoagulated(making: Making, at: Instant) -> bool:
     """Tell whether an oral anticoagulant runs, or is held and will go on."""
-    running = any(is_a(one.drug, _ORAL) for one in making.active(at))
-    return running or any(is_a(making.orders[one].drug, _ORAL) for one in (*making.paused, *making.waiting))
+    oral = rules().thinning.oral
+    running = any(is_a(one.drug, oral) for one in making.active(at))
+    return running or any(is_a(making.orders[one].drug, oral) for one in (*making.paused, *making.waiting))
 
 
 def too_thin(making: Making, drug: str, at: Instant) -> bool:
@@ -29,11 +25,11 @@ def too_thin(making: Making, drug: str, at: Instant) -> bool:
         drug: Drug id.
         at: When it would be ordered.
     """
-    if not is_a(drug, _PLATELETS) or not _anticoagulated(making, at):
+    if not is_a(drug, rules().thinning.platelets) or not _anticoagulated(making, at):
         return False
-    if is_a(drug, _STENT):
-        return drug != _WITH_ANTICOAGULANT
-    return any(is_a(one.drug, _PLATELETS) and one.drug != drug for one in making.active(at))
+    if is_a(drug, rules().thinning.stent):
+        return drug != rules().thinning.beside
+    return any(is_a(one.drug, rules().thinning.platelets) and one.drug != drug for one in making.active(at))
 
 
 def to_end(making: Making, order: Prescription, at: Instant) -> list[Prescription]:
@@ -44,8 +40,8 @@ def to_end(making: Making, order: Prescription, at: Instant) -> list[Prescriptio
         order: The new order.
         at: When it begins.
     """
-    if not is_a(order.drug, (*_ORAL, *_PLATELETS)) or not _anticoagulated(making, at):
+    if not is_a(order.drug, (*rules().thinning.oral, *rules().thinning.platelets)) or not _anticoagulated(making, at):
         return []
-    running = [one for one in making.active(at) if is_a(one.drug, _PLATELETS)]
-    kept = next((one for one in running if is_a(one.drug, _STENT)), running[0] if running else None)
+    running = [one for one in making.active(at) if is_a(one.drug, rules().thinning.platelets)]
+    kept = next((one for one in running if is_a(one.drug, rules().thinning.stent)), running[0] if running else None)
     return [one for one in running if kept is not None and one.drug != kept.drug]

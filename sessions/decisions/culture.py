@@ -30,10 +30,7 @@ from wardround.sessions.sources import Result, cultures
 from .decision import Decision, DecisionKind, Hinge
 
 KIND_ID: Final = "culture"
-_MARKER: Final = "wbc"
 _OTHER: Final[dict[Result, Result]] = {"S": "R", "R": "S"}
-_KIDNEY: Final = ("egfr", 60)
-"""Doses that the kidney bears on are ordered anew only at this value or above."""
 
 
 def decisions(case: Case) -> tuple[Decision, ...]:
@@ -203,7 +200,7 @@ def writes(case: Case, decision: Decision) -> Iterator[Move]:
         if fields is not None:
             forbidden = f"{plain(2 * order.amount)} {order.unit}"
             yield prescribe(case, drug_entity(case, order), order.names, *fields, forbidden, decision)
-    reading = case.view.latest.get(_MARKER)
+    reading = case.view.latest.get(cultures().marker)
     if reading is not None:
         yield recheck(case, reading, "routine", decision)
 
@@ -235,8 +232,9 @@ def _order_new(case: Case, decision: Decision, drug: str) -> Move | None:
 
 def _usual(case: Case, profile: DrugProfile) -> DoseRule | None:
     """Return the usual adult dose by vein where nothing would change it."""
-    kidney = case.view.latest.get(_KIDNEY[0])
-    if profile.renal and (kidney is None or kidney.value < _KIDNEY[1]):
+    bound = cultures().kidney
+    kidney = case.view.latest.get(bound.lab)
+    if profile.renal and (kidney is None or kidney.value < bound.at_least):
         return None
     for rule in profile.doses:
         if rule.key == "usual" and rule.route.casefold() == "iv" and not rule.per_kg and rule.from_age >= 18:

@@ -56,7 +56,7 @@ def plan_items(plan: Named) -> list[Item]:
 
 def _services() -> list[str]:
     """Return the services that follow-up may go to, in a fixed order; not the wards that the stay itself was on."""
-    wards = {"general_medicine", "emergency_department", "critical_care", "pharmacy"}
+    wards = notes().wards
     found = knowledge.findings()
     return [one for one in sorted(found) if found[one].kind == "service" and one not in wards]
 
