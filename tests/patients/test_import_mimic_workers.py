@@ -351,6 +351,7 @@ def progress(done):
         os.killpg(0, signal.SIGINT) if how == "SIGINT" else os.kill(os.getpid(), signal.SIGKILL)
 
 folder, out, told, how = sys.argv[1:]
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job started with `&` inherits that it is ignored
 mimic.CHECKPOINT = 300
 _resuming._library = lambda: "this library"
 if __name__ == "__main__":
