@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wardround.envs import Episode
-from wardround.patients import ChartStore, Stream, ToolCall, load_charts
+from wardround.patients import ChartStore, Stream, ToolCall, UsageError, load_charts
 from wardround.sessions import SessionSet, load_sessions
 
 from .agent import Agent, Answer
@@ -52,6 +52,28 @@ class Setting:
     scoring: str = "wardround"
     plan: str = "item"
     history: str = "self"
+    interview: bool = True
+    """False: the tools that ask the patient are withdrawn."""
+
+
+def phrasings_of(name: str, turns: int) -> list[str]:
+    """Return the phrasing of every turn.
+
+    Args:
+        name: "explicit", "implicit", or "implicit@N": implicit at turn N alone, counted from 0 as records count.
+        turns: How many turns the session has.
+
+    Raises:
+        UsageError: No such phrasing, or no such turn.
+    """
+    word, at, number = name.partition("@")
+    if not at:
+        return [word] * turns
+    if word != "implicit" or not (number.isascii() and number.isdecimal()) or not int(number[:9]) < turns:
+        raise UsageError(
+            f"`phrasing` is `{name}`; expected explicit, implicit, or implicit@N with a turn N from 0 to {turns - 1}"
+        )
+    return ["implicit" if turn == int(number) else "explicit" for turn in range(turns)]
 
 
 def make_tasks(
@@ -137,11 +159,12 @@ class Worker:
             session,
             self.store.chart(session.chart.patient),
             language=task.language,  # type: ignore[arg-type]  # checked by the episode
-            phrasing=task.phrasing,
+            phrasing=phrasings_of(task.phrasing, len(session.turns)),
             view=setting.view,  # type: ignore[arg-type]
             scoring=setting.scoring,  # type: ignore[arg-type]
             plan=setting.plan,  # type: ignore[arg-type]
             history=setting.history,  # type: ignore[arg-type]
+            interview=setting.interview,
         )
 
     def agent(self, task: Task) -> Agent:
@@ -149,7 +172,8 @@ class Worker:
         spec = self._agents.get(task.agent)
         if spec is None:
             spec = self._agents[task.agent] = find_agent(task.agent, self.sessions)
-        seed = Stream("episode", task.seed, task.session, task.language, task.phrasing, task.trial).bits64()
+        # language and phrasing are no part of it: paired conditions differ in what is asked and in nothing else
+        seed = Stream("episode", task.seed, task.session, task.trial).bits64()
         return spec.factory(seed)
 
     def run(self, task: Task) -> Record:

@@ -39,7 +39,7 @@ from . import prompts
 from .actions import clean
 from .budgets import answer_is_last, closes
 from .reference import reference_of
-from .settings import Settings, check_settings
+from .settings import Settings, check_settings, without_interview
 from .trajectory import trajectory_of
 from .transcript import AnswerEvent, Event, MistakeEvent, QueryEvent, call_event, messages_of
 from .view import EpisodeView
@@ -61,6 +61,7 @@ class Episode:
         scoring: "wardround" (design §8) or "paper" (share of items).
         plan: What a turn without a final `prepare_to_answer` costs: one failed "item", "zero", or "off".
         history: "self", or "gold": after each answer the dialogue goes on from the gold calls and the gold answer.
+        interview: False withdraws the tools that ask the patient.
         judged: Recorded verdicts of an LLM judge by request key; items that wait for one are ungraded.
 
     Raises:
@@ -85,12 +86,13 @@ class Episode:
         scoring: Literal["wardround", "paper"] = "wardround",
         plan: Literal["item", "zero", "off"] = "item",
         history: Literal["self", "gold"] = "self",
+        interview: bool = True,
         judged: Mapping[str, JudgeVerdict] | None = None,
     ) -> None:
         per_turn = (phrasing,) * len(session.turns) if isinstance(phrasing, str) else tuple(phrasing)
-        self.session = session
+        self.session = session if interview else without_interview(session)
         self.chart = chart
-        self.settings = Settings(language, per_turn, view, scoring, plan, history)
+        self.settings = Settings(language, per_turn, view, scoring, plan, history, interview)
         check_settings(session, chart, self.settings)
         self._context = opening_context(session, chart, language, view)
         self._judged = judged

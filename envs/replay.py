@@ -123,6 +123,7 @@ def _begin(
         scoring=trajectory["scoring"],
         plan=trajectory["plan"],
         history=trajectory["history"],
+        interview=trajectory.get("interview", True),
         judged=judged,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from wardround.patients import ALL_TOOLS, Chart, UsageError
+from wardround.patients import ALL_TOOLS, TOOLS, Chart, UsageError
 from wardround.sessions import Session
 
 
@@ -20,6 +20,15 @@ class Settings:
     scoring: Literal["wardround", "paper"] = "wardround"
     plan: Literal["item", "zero", "off"] = "item"
     history: Literal["self", "gold"] = "self"
+    interview: bool = True
+    """Whether the tools that ask the patient are offered."""
+
+
+def without_interview(session: Session) -> Session:
+    """Return the session with every tool that asks the patient withdrawn; all else is the same."""
+    names = session.tools if session.tools is not None else tuple(TOOLS)
+    kept = tuple(name for name in names if name not in ALL_TOOLS or ALL_TOOLS[name].effect != "ask")
+    return session.model_copy(update={"tools": kept})
 
 
 def check_settings(session: Session, chart: Chart, settings: Settings) -> None:
@@ -60,5 +69,9 @@ def check_settings(session: Session, chart: Chart, settings: Settings) -> None:
             ) from None
         if settings.history == "gold" and (turn.gold is None or not turn.gold.answers):
             raise UsageError(f"session `{session.id}` turn {number} has no gold; gold history cannot be played")
+    if settings.history == "gold" and not settings.interview:
+        raise UsageError(
+            "`history` is gold and `interview` is off: gold asks the patient; keep the interview or play history=self"
+        )
     if settings.history == "gold" and session.use == "evaluation":
         raise UsageError(f"session `{session.id}` is for evaluation only; gold history would show its answers")

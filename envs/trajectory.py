@@ -23,7 +23,7 @@ def trajectory_of(episode: Episode, events: Iterable[Event]) -> dict[str, Any]:
         events: What happened in it, in order.
     """
     session, settings = episode.session, episode.settings
-    return {
+    found = {
         "format": TRAJECTORY_FORMAT,
         "env": ENV_ID,
         "session": session.id,
@@ -44,3 +44,6 @@ def trajectory_of(episode: Episode, events: Iterable[Event]) -> dict[str, Any]:
         "truncated": episode.truncated,
         "state_hash": episode.state_hash,
     }
+    if not settings.interview:  # named only where it is off, so that all other hashes stay what they were
+        found["interview"] = False
+    return found
