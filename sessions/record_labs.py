@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
-from wardround.patients.knowledge import Names
+from wardround.patients.knowledge import Lab, Names
 
 from .common import common
 
@@ -119,10 +119,7 @@ def read_measured(
         name = short[concept][0] if short.get(concept) else casual(known.name.en)
         usual = common().casual.get(concept)
         zh = (usual[0].zh if usual else None) or known.name.zh or ""
-        if known.kind == "lab":
-            _add_lab(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
-        else:
-            _add_vital(taken, concept, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
+        _add(taken, known, Names(en=name, zh=zh or None), found[concept], left_out, flawed)
     for lab, series in taken.series.items():
         taken.begun[lab] = next((place for place, one in enumerate(series) if itself.issuperset(one.keys)), 0)
     return taken
@@ -133,43 +130,29 @@ def _is_sign(resource: dict[str, Any]) -> bool:
     return any(coding.get("code") == _SIGN for coding in codings)
 
 
-def _add_lab(
+def _add(
     taken: Measured,
-    concept: str,
+    known: Lab,
     names: Names,
     found: list[tuple[Measurement, bool]],
     left_out: Counter[str],
     flawed: frozenset[str],
 ) -> None:
-    """Add a lab's latest value and series, or count why there is none."""
-    readings, clash = _timeline(concept, names, [one for one, _ in found])
+    """Add a lab's latest value and series, or a vital sign's latest value, or count why there is none."""
+    is_lab = known.kind == "lab"
+    readings, clash = _timeline(known.id, names, [one for one, _ in found])
     mine = {one.key for one, here in found if here}
     if (reason := _unfit(readings, clash, mine, found, flawed)) is not None:
-        left_out[reason.format(what="lab")] += 1
+        left_out[reason.format(what="lab" if is_lab else "vital sign")] += 1
+    elif not is_lab:
+        taken.vitals[known.id] = readings[-1]
     elif readings[-1].level is None:
         left_out["latest value without a reference range"] += 1
     else:
-        taken.latest[concept] = readings[-1]
+        taken.latest[known.id] = readings[-1]
         own = tuple(one for one in readings if mine.issuperset(one.keys))
         if not any(one.at in clash for one in own) and len({one.unit for one in own}) == 1:
-            taken.series[concept] = own
-
-
-def _add_vital(
-    taken: Measured,
-    concept: str,
-    names: Names,
-    found: list[tuple[Measurement, bool]],
-    left_out: Counter[str],
-    flawed: frozenset[str],
-) -> None:
-    """Add a vital sign's latest value, whether or not the chart gives a range, or count why there is none."""
-    readings, clash = _timeline(concept, names, [one for one, _ in found])
-    mine = {one.key for one, here in found if here}
-    if (reason := _unfit(readings, clash, mine, found, flawed)) is not None:
-        left_out[reason.format(what="vital sign")] += 1
-    else:
-        taken.vitals[concept] = readings[-1]
+            taken.series[known.id] = own
 
 
 def _unfit(

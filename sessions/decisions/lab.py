@@ -9,7 +9,7 @@ from typing import Final
 from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import DecisionTable
 from wardround.sessions.moves.decide_lab import decide_lab, step_writes
-from wardround.sessions.moves.labs import latest_lab, latest_vital
+from wardround.sessions.moves.labs import look_up
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.record import Reading
 
@@ -71,21 +71,14 @@ def _hinge(case: Case, table: DecisionTable, reading: Reading, value: Decimal) -
 
 def threads(case: Case, stream: Stream) -> Iterator[Decision]:
     """Yield the decisions in drawn order, those that call for a step first."""
-    mixed = stream.shuffled(decisions(case))
-    mixed.sort(key=lambda one: one.unchanged)
-    yield from mixed
+    yield from sorted(stream.shuffled(decisions(case)), key=lambda one: one.unchanged)
 
 
 def openings(case: Case, decision: Decision) -> Iterator[Move]:
     """Yield the turn that looks up the value."""
     reading = decision.reading
     assert reading is not None
-    if not decision.hinge.keys:
-        return
-    if reading.lab in case.view.latest:
-        yield latest_lab(case, reading)
-        return
-    move = latest_vital(case, reading.lab)
+    move = look_up(case, reading) if decision.hinge.keys else None
     if move is not None:
         yield move
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import DecisionBand, DecisionTable
-from wardround.sessions.moves.labs import latest_lab, latest_vital
+from wardround.sessions.moves.labs import look_up
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.score_gather import Gathered, gathered, with_value
 from wardround.sessions.moves.scores import decide_score, step_writes
-from wardround.sessions.record import Reading, plain
+from wardround.sessions.record import plain
 
 from .decision import Decision, DecisionKind, Hinge
 from .lab import NO_HINGE, PAIRED
@@ -77,23 +77,15 @@ def _hinge(case: Case, table: DecisionTable, band: DecisionBand, found: Gathered
 
 def threads(case: Case, stream: Stream) -> Iterator[Decision]:
     """Yield the decisions in drawn order, those that call for a step first."""
-    mixed = stream.shuffled(decisions(case))
-    mixed.sort(key=lambda one: one.unchanged)
-    yield from mixed
+    yield from sorted(stream.shuffled(decisions(case)), key=lambda one: one.unchanged)
 
 
 def openings(case: Case, decision: Decision) -> Iterator[Move]:
     """Yield the turn that looks up the value which the decision hinges on."""
     reading = decision.reading
-    if reading is None or not decision.hinge.keys:
-        return
-    move = _look_up(case, reading)
+    move = None if reading is None or not decision.hinge.keys else look_up(case, reading)
     if move is not None:
         yield move
-
-
-def _look_up(case: Case, reading: Reading) -> Move | None:
-    return latest_lab(case, reading) if reading.lab in case.view.latest else latest_vital(case, reading.lab)
 
 
 def asks(case: Case, decision: Decision) -> Iterator[Move]:

@@ -11,7 +11,7 @@ from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import Names, SideEffectRule, drug_profiles, side_effects_of
 from wardround.rubrics import Act
 from wardround.sessions.moves.drugs import askable, dose_move
-from wardround.sessions.moves.labs import latest_lab, latest_vital
+from wardround.sessions.moves.labs import look_up
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.parts import drug_entity
 from wardround.sessions.moves.patient import lab_symptom_move, symptom_move
@@ -178,13 +178,9 @@ def openings(case: Case, decision: Decision) -> Iterator[Move]:
     """Yield the openings: the lab that decides, the drug's order, the symptom itself."""
     reading, order = decision.reading, decision.order
     assert order is not None
-    if reading is not None:
-        sign = "blood_pressure" if reading.lab == "systolic_bp" else reading.lab
-        vital = latest_vital(case, sign) if reading.lab in case.view.vitals else None
-        if reading.lab in case.view.latest:
-            yield latest_lab(case, reading)
-        elif vital is not None:
-            yield vital
+    move = None if reading is None else look_up(case, reading)
+    if move is not None:
+        yield move
     yield dose_move(case, order)
     yield replace(symptom_move(case, _parts(decision)[1]), turned=decision.turned)
 

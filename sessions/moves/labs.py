@@ -56,6 +56,13 @@ def latest_lab(case: Case, reading: Reading) -> Move:
     )
 
 
+def look_up(case: Case, reading: Reading) -> Move | None:
+    """Return the turn that asks for this latest value, a lab's or a vital sign's; None where there is no clear one."""
+    if reading.lab in case.view.latest:
+        return latest_lab(case, reading)
+    return latest_vital(case, _PRESSURE if reading.lab == "systolic_bp" else reading.lab)
+
+
 def latest_vital(case: Case, vital: str) -> Move | None:
     """Return the turn that asks for a vital sign's latest value; None where the record does not say it clearly.
 
@@ -222,6 +229,7 @@ __all__ = [
     "Trend",
     "latest_lab",
     "latest_vital",
+    "look_up",
     "trend_and_lab",
     "trend_call",
     "trend_items",
