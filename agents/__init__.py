@@ -5,7 +5,7 @@ from __future__ import annotations
 from .agent import Action, Agent, AgentFactory, Answer
 from .agreement import rows_agreement, run_agreement
 from .checking import check_set
-from .evaluate import EvaluationPlan, How, evaluate, tables
+from .evaluate import EvaluationPlan, How, evaluate
 from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
 from .registry import AGENTS, AgentSpec, find_agent
@@ -13,6 +13,7 @@ from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
 from .reviewing import answer_sheet, human_agreement
 from .rollout import Record, Setting, Task, Worker, advance, make_tasks, play
+from .tables import tables, turn_results
 
 __all__ = [
     "AGENTS",
@@ -52,4 +53,5 @@ __all__ = [
     "run_agreement",
     "run_hash",
     "tables",
+    "turn_results",
 ]

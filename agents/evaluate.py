@@ -14,7 +14,6 @@ import orjson
 import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, load_charts, write_whole
-from wardround.rubrics import TurnResult, breakdowns, comparisons, deltas, pass_curve, summarise
 from wardround.sessions import SessionSet, charts_of, load_sessions, save_sessions
 
 from . import ray_rollout
@@ -22,8 +21,9 @@ from .folder_lock import FolderLock
 from .judge_run import is_judged, resolve
 from .judging import JudgePlan
 from .registry import find_agent
-from .results import RunFolder, run_hash
+from .results import RunFolder
 from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
+from .tables import tables
 
 Progress = Callable[[int, int], None]
 """Called with (episodes done, episodes in all)."""
@@ -47,6 +47,8 @@ class EvaluationPlan:
     scoring: str = "wardround"
     plan: str = "item"
     history: str = "self"
+    interview: bool = True
+    """False withdraws the tools that ask the patient."""
     judge: JudgePlan | None = None
     """Who decides the items that a language model judges; None leaves them ungraded."""
 
@@ -112,12 +114,17 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
             if how.progress is not None:
                 how.progress(len(tasks) - len(left) + number, len(tasks))
         elapsed = time.monotonic() - began
-        records = folder.merge(tasks)
-        records, judged = resolve(records, sessions, store, folder_path, plan.judge, progress=how.judging)
-        if judged is not None:
-            folder.write(records)
+        folder.merge(tasks)
+        judged = None
+        if any(is_judged(sessions.get(name)) for name in chosen):  # else records are never all in memory
+            records, judged = resolve(
+                list(folder.records()), sessions, store, folder_path, plan.judge, progress=how.judging
+            )
+            if judged is not None:
+                folder.write(records)
+        speed = len(left) / elapsed if left and elapsed > 0 else None
         report = {
-            **tables(records, sessions, episodes_per_s=len(left) / elapsed if left and elapsed > 0 else None),
+            **tables(folder.records(), sessions, episodes_per_s=speed),
             "judge": judged,
             "out": str(folder_path),
         }
@@ -155,6 +162,7 @@ def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out:
         scoring=plan.scoring,
         plan=plan.plan,
         history=plan.history,
+        interview=plan.interview,
     )
 
 
@@ -190,119 +198,6 @@ def _manifest(plan: EvaluationPlan, setting: Setting, flags: dict[str, bool], se
         "scoring": plan.scoring,
         "plan": plan.plan,
         "history": plan.history,
+        "interview": plan.interview,
         "judge": plan.judge.describe() if plan.judge is not None else None,
     }
-
-
-def turn_results(record: Record, sessions: SessionSet) -> list[TurnResult]:
-    """Return the turns of a record as metrics want them; a turn never reached counts 0."""
-    session = sessions.get(record["session"])
-    turns = record["trajectory"]["turns"]
-    out = []
-    for number, turn in enumerate(session.turns):
-        score = turns[number] if number < len(turns) else None
-        verdicts = score["verdicts"] if score else []
-        out.append(
-            TurnResult(
-                agent=record["agent"],
-                session=record["session"],
-                language=record["language"],
-                phrasing=record["phrasing"],
-                trial=record["trial"],
-                turn=number,
-                task=turn.task,
-                source=turn.source,
-                implicitness=turn.implicitness,
-                scenario=session.scenario,
-                tier=session.tier,
-                reward=score["reward"] if score else 0.0,
-                r_plain=score["r_plain"] if score else 0.0,
-                valid=bool(score["reward_valid"]) if score else True,
-                unreadable=sum(bool(verdict["unreadable"]) for verdict in verdicts),
-                ungraded=sum(bool(verdict["ungraded"]) for verdict in verdicts),
-                calls=_calls(record, number),
-            )
-        )
-    return out
-
-
-def _calls(record: Record, turn: int) -> int:
-    return sum(event["event"] == "call" and event["turn"] == turn for event in record["trajectory"]["events"])
-
-
-def tables(records: Sequence[Record], sessions: SessionSet, *, episodes_per_s: float | None = None) -> dict[str, Any]:
-    """Return the tables of a run: a row per agent × phrasing × language, Δ per subtype, paired tests, the run's hash.
-
-    Args:
-        records: Merged records.
-        sessions: The set they were played on.
-        episodes_per_s: Measured throughput of the run, None where nothing was played.
-    """
-    groups: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record["agent"], record["phrasing"], record["language"]), []).append(record)
-    agents = sorted({record["agent"] for record in records})
-    rows = []
-    everything: list[TurnResult] = []
-    for (agent, phrasing, language), members in sorted(groups.items()):
-        turns = [turn for record in members for turn in turn_results(record, sessions)]
-        everything.extend(turns)
-        rows.append(
-            {
-                "agent": agent,
-                "sees_gold": members[0]["sees_gold"],
-                "phrasing": phrasing,
-                "language": language,
-                "episodes": len(members),
-                "outcomes": _outcomes(members),
-                "call_errors": _call_errors(members),
-                **summarise(turns),
-                "pass_curve": pass_curve(turns),
-                "breakdowns": breakdowns(turns),
-                "episodes_per_s": episodes_per_s,
-            }
-        )
-    by_agent = {name: deltas(turn for turn in everything if turn.agent == name) for name in agents}
-    return {
-        "results": rows,
-        "delta": deltas(everything),
-        "delta_by_agent": by_agent,
-        "errors": _errors(records),
-        "comparisons": [one.as_dict() for one in comparisons(everything)],
-        "trajectory_hash": run_hash(records),
-    }
-
-
-def _errors(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return who failed how often, and the first message: such episodes score what was earned before, mostly 0."""
-    found: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        if record["error"]:
-            found.setdefault((record["agent"], record["outcome"]), []).append(record)
-    return [
-        {
-            "agent": agent,
-            "outcome": outcome,
-            "episodes": len(failed),
-            "first": failed[0]["error"],
-            "key": failed[0]["key"],
-        }
-        for (agent, outcome), failed in sorted(found.items())
-    ]
-
-
-def _call_errors(records: Sequence[Record]) -> dict[str, int]:
-    """Return how many calls were refused, by kind of mistake; `not_recorded` is no mistake but a gap of the set."""
-    counts: dict[str, int] = {}
-    for record in records:
-        for event in record["trajectory"]["events"]:
-            if event["event"] == "call" and event.get("error"):
-                counts[event["error"]] = counts.get(event["error"], 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def _outcomes(records: Sequence[Record]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for record in records:
-        counts[record["outcome"]] = counts.get(record["outcome"], 0) + 1
-    return dict(sorted(counts.items()))

@@ -12,11 +12,11 @@ import orjson
 from wardround.patients import ChartStore, DataError, UsageError, load_charts, write_whole
 from wardround.sessions import SessionSet, load_sessions
 
-from .evaluate import tables
 from .folder_lock import FolderLock
 from .judge_run import resolve, settled
 from .judging import JudgePlan
 from .results import read_records
+from .tables import tables
 
 
 def rescore(

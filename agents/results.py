@@ -11,18 +11,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
-from wardround.patients import DataError, UsageError, write_whole
+from wardround.patients import DataError, UsageError, write_whole, writing_whole
 
 from .rollout import RECORD_FORMAT, Record, Task
 
 _LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS
+_BLOCK = 1 << 16
+
+
+class _Place(NamedTuple):
+    """Where a record lies."""
+
+    part: Path
+    start: int
+    length: int
+    trajectory_hash: str
 
 
 class RunFolder:
@@ -54,7 +65,7 @@ class RunFolder:
 
     def done(self) -> set[str]:
         """Return the keys already recorded. A line torn by a kill is dropped and its episode played again."""
-        return {record["key"] for record in self._records()}
+        return {record["key"] for part in self._part_files() for record in read_records(part, torn_tail=True)}
 
     def append(self, part: str, record: Record) -> None:
         """Add a record to a part and flush it."""
@@ -66,29 +77,39 @@ class RunFolder:
         handle.write(orjson.dumps(record, option=_LINE))
         handle.flush()
 
-    def merge(self, tasks: Iterable[Task]) -> list[Record]:
-        """Write trajectories.jsonl in the order of the tasks' keys and return its records.
+    def merge(self, tasks: Iterable[Task]) -> int:
+        """Write trajectories.jsonl in the order of the tasks' keys; only the places of the records are held in memory.
+
+        Returns:
+            How many records were written.
 
         Raises:
             DataError: Two different records share a key, or a task has none.
         """
         self.close()
-        by_key: dict[str, Record] = {}
-        for record in self._records():
-            have = by_key.setdefault(record["key"], record)
-            if have["trajectory_hash"] != record["trajectory_hash"]:
-                raise DataError(f"`{self.parts}` holds two different records of `{record['key']}`: start a new --out")
+        places: dict[str, _Place] = {}
+        for part in self._part_files():
+            for start, line, record in _lines(part, torn_tail=True):
+                have = places.setdefault(record["key"], _Place(part, start, len(line), record["trajectory_hash"]))
+                if have.trajectory_hash != record["trajectory_hash"]:
+                    told = f"`{self.parts}` holds two different records of `{record['key']}`"
+                    raise DataError(f"{told}: start a new --out")
         keys = sorted(task.key for task in tasks)
-        missing = [key for key in keys if key not in by_key]
+        missing = [key for key in keys if key not in places]
         if missing:
             raise DataError(f"`{self.parts}` lacks {len(missing)} episodes, the first is `{missing[0]}`: --resume")
-        records = [by_key[key] for key in keys]
-        self.write(records)
-        return records
+        self._write_lines(places[key] for key in keys)
+        return len(keys)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the merged records, one at a time."""
+        return read_records(self.path / "trajectories.jsonl")
 
     def write(self, records: Iterable[Record]) -> None:
         """Write trajectories.jsonl, records in the order given."""
-        write_whole(self.path / "trajectories.jsonl", b"".join(orjson.dumps(r, option=_LINE) for r in records))
+        with writing_whole(self.path / "trajectories.jsonl") as handle:
+            for record in records:
+                handle.write(orjson.dumps(record, option=_LINE))
 
     def close(self) -> None:
         """Close the part files."""
@@ -96,9 +117,19 @@ class RunFolder:
             handle.close()
         self._files.clear()
 
-    def _records(self) -> Iterator[Record]:
-        for part in sorted(self.parts.glob("*.jsonl")):
-            yield from read_records(part, torn_tail=True)
+    def _part_files(self) -> list[Path]:
+        return sorted(self.parts.glob("*.jsonl"))
+
+    def _write_lines(self, places: Iterable[_Place]) -> None:
+        handles = {part: part.open("rb") for part in self._part_files()}
+        try:
+            with writing_whole(self.path / "trajectories.jsonl") as out:
+                for place in places:
+                    handles[place.part].seek(place.start)
+                    out.write(handles[place.part].read(place.length))
+        finally:
+            for handle in handles.values():
+                handle.close()
 
 
 def read_records(path: Path, *, torn_tail: bool = False) -> Iterator[Record]:
@@ -111,6 +142,13 @@ def read_records(path: Path, *, torn_tail: bool = False) -> Iterator[Record]:
     Raises:
         DataError: A line is no record; names file and line.
     """
+    for _, _, record in _lines(path, torn_tail=torn_tail):
+        yield record
+
+
+def _lines(path: Path, *, torn_tail: bool) -> Iterator[tuple[int, bytes, Record]]:
+    """Yield where each line of a file of records begins, the line, and its record."""
+    start = 0
     with path.open("rb") as handle:
         for number, line in enumerate(handle, start=1):
             if torn_tail and not line.endswith(b"\n"):
@@ -121,22 +159,37 @@ def read_records(path: Path, *, torn_tail: bool = False) -> Iterator[Record]:
                 raise DataError(f"{path}:{number}: not JSON ({error}): delete the line or the file") from error
             if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
                 raise DataError(f"{path}:{number}: `format` is not {RECORD_FORMAT}: not a file of records")
-            yield record
+            yield start, line, record
+            start += len(line)
 
 
 def run_hash(records: Iterable[Record]) -> str:
     """Return the hash of a run: of its keys and trajectory hashes, in key order."""
-    lines = sorted(f"{record['key']} {record['trajectory_hash']}" for record in records)
-    return sha256("\n".join(lines).encode()).hexdigest()
+    return hash_of((record["key"], record["trajectory_hash"]) for record in records)
+
+
+def hash_of(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the hash of a run from the keys and trajectory hashes of its records, in any order."""
+    return sha256("\n".join(sorted(f"{key} {each}" for key, each in pairs)).encode()).hexdigest()
 
 
 def _mend_tail(path: Path) -> None:
-    """Cut a line torn by a kill, so that the next record starts on its own line."""
+    """Cut a line torn by a kill, so that the next record starts on its own line; what comes before is not touched."""
     if not path.exists():
         return
-    body = path.read_bytes()
-    if body and not body.endswith(b"\n"):
-        path.write_bytes(body[: body.rfind(b"\n") + 1])
+    with path.open("rb+") as handle:
+        end = handle.seek(0, os.SEEK_END)
+        whole = end
+        while whole:  # back to the last newline, a block at a time: a part may be larger than the memory
+            start = max(0, whole - _BLOCK)
+            handle.seek(start)
+            found = handle.read(whole - start).rfind(b"\n")
+            if found >= 0:
+                whole = start + found + 1
+                break
+            whole = start
+        if whole < end:
+            handle.truncate(whole)
 
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ from .inspection import Event, TypeOverview, never_visible, overview, printable,
 from .interview import Fact, FactKind, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
-from .outputs import check_output, write_whole
+from .outputs import check_output, write_whole, writing_whole
 from .overlay import InvalidResource, Overlay
 from .plotting import Series, lab_series, plot_text
 from .plotting_html import plot_page
@@ -126,4 +126,5 @@ __all__ = [
     "truth_lines",
     "validate",
     "write_whole",
+    "writing_whole",
 ]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from .errors import UsageError
 
@@ -32,11 +35,19 @@ def check_output(path: str | Path, start: bytes, kind: str) -> None:
 
 def write_whole(path: str | Path, body: bytes) -> None:
     """Write a file, and its folder where there is none, so that readers see the old one or the new one, never half."""
+    with writing_whole(path) as handle:
+        handle.write(body)
+
+
+@contextmanager
+def writing_whole(path: str | Path) -> Iterator[IO[bytes]]:
+    """Write a file piece by piece, as `write_whole`; what raises leaves the old one as it was."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
-        draft.write_bytes(body)
+        with draft.open("wb") as handle:
+            yield handle
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
