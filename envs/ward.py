@@ -10,13 +10,13 @@ import gymnasium as gym
 import orjson
 from gymnasium import spaces
 
-from wardround.patients import ChartStore, ToolResult, UsageError, load_charts
+from wardround.patients import ChartStore, UsageError, load_charts
 from wardround.rubrics import TurnScore
 from wardround.sessions import Session, SessionSet, load_sessions
 
 from . import prompts
-from .actions import ParsedAction, parse_action
 from .episode import Episode
+from .playing import play_text
 from .spaces import Unicode
 
 SPEAKERS = ("physician", "tool", "environment")
@@ -155,18 +155,12 @@ class WardEnv(gym.Env[Observation, str]):
         episode = self.episode
         if episode.done:
             raise gym.error.ResetNeeded("the episode is over: call reset()")
-        open_turn = episode.turn
-        if not isinstance(action, str):
-            action = str(action)
-        parsed = parse_action(action, episode.session.turns[open_turn].answer_format)
-        text, speaker, mistake = self._play_action(episode, action, parsed)
-        closed = episode.scores[-1] if episode.turn > open_turn or episode.done else None
-        if closed is not None:
-            text, speaker = self._after_close(episode, text, speaker)
+        played = play_text(episode, action if isinstance(action, str) else str(action))
+        closed = played.closed
         reward = closed.reward / len(episode.session.turns) if closed is not None else 0.0
         terminated = episode.done and not episode.truncated
-        info = self._info(closed, mistake)
-        return self._observe(text, speaker), reward, terminated, episode.done and episode.truncated, info
+        observation = self._observe(played.text, SPEAKERS.index(played.speaker))
+        return observation, reward, terminated, episode.done and episode.truncated, self._info(closed, played.mistake)
 
     def render(self) -> str | None:
         """Return the last observation's text in "ansi" mode."""
@@ -222,33 +216,6 @@ class WardEnv(gym.Env[Observation, str]):
         if not pool:
             raise UsageError(f"no session to draw from with options {options or {'split': self._split}}")
         return pool
-
-    def _play_action(self, episode: Episode, action: str, parsed: ParsedAction) -> tuple[str, int, str]:
-        """Return the observation's text, its speaker and the kind of mistake ("" for none)."""
-        if parsed.mistake is not None:
-            episode.mistake(action, parsed.mistake)
-            return parsed.mistake, 2, "bad_action"
-        if parsed.answer is not None:
-            if episode.answer(parsed.answer) is None:
-                return prompts.notice(episode.settings.language, "empty_answer"), 2, "empty_answer"
-            return "", 0, ""
-        turn = episode.turn
-        results: list[ToolResult] = []
-        for call in parsed.calls:
-            if episode.done or episode.turn != turn:  # the turn was closed under it: the rest is never run
-                break
-            results.append(episode.call(call.name, call.arguments, note="" if results else parsed.note))
-        text = "\n".join(result.text for result in results)
-        mistake = next((result.error or "refused" for result in results if not result.ok), "")
-        return text, 1, mistake
-
-    def _after_close(self, episode: Episode, text: str, speaker: int) -> tuple[str, int]:
-        language = episode.settings.language
-        forced = bool(text)
-        lead = [text, prompts.notice(language, "closed")] if forced else []
-        if episode.done:
-            return "\n".join([*lead, prompts.notice(language, "final")]), 2
-        return "\n".join([*lead, episode.messages[-1]["content"]]), 0
 
     def _observe(self, text: str, speaker: int) -> Observation:
         episode = self.episode
