@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from .agent import Action, Agent, AgentFactory, Answer
+from .agent import Action, Agent, AgentFactory, Answer, AsyncAgent, EndpointFault, Invalid
 from .agreement import rows_agreement, run_agreement
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate
 from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
+from .llm import ChatClient, ChatReply, ChatRequest, LlmAgent, ModelPlan
 from .registry import AGENTS, AgentSpec, find_agent
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
@@ -23,11 +24,19 @@ __all__ = [
     "AgentSpec",
     "Answer",
     "Asked",
+    "AsyncAgent",
+    "ChatClient",
+    "ChatReply",
+    "ChatRequest",
+    "EndpointFault",
     "EvaluationPlan",
     "How",
+    "Invalid",
     "JudgeClient",
     "JudgePlan",
     "LiteLLMClient",
+    "LlmAgent",
+    "ModelPlan",
     "Record",
     "Reply",
     "RunFolder",

@@ -2,6 +2,10 @@
 
 An agent sees an `EpisodeView` and nothing else, unless its class says `sees_gold = True`; then the runner hands it
 the `Episode` itself and every report prints the flag.
+
+There are two shapes, told apart by the method they have: `Agent.act` returns at once, `AsyncAgent.decide` may wait for
+a model while other episodes go on. After an episode a runner reads the agent's optional attribute `usage`, a dict of
+plain JSON (requests, tokens, cost …), and keeps it in the record.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from wardround.envs import EpisodeView
-from wardround.patients import ToolCall
+from wardround.patients import ToolCall, WardroundError
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +25,25 @@ class Answer:
     text: str
 
 
-Action = ToolCall | Answer
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """What is neither a call nor an answer; the runner records it with `Episode.mistake`, and it costs one call."""
+
+    text: str
+    """What the model wrote."""
+    remedy: str
+    """The observation: what was wrong, and what to send instead."""
+
+
+Action = ToolCall | Answer | Invalid
+
+
+class EndpointFault(WardroundError):  # noqa: N818 - it says whose fault it was
+    """An agent's model gave no usable reply after all tries, or a deadline passed: the episode is `endpoint_error`."""
 
 
 class Agent(Protocol):
-    """Plays one episode."""
+    """Plays one episode; never waits."""
 
     name: ClassVar[str]
     sees_gold: ClassVar[bool]
@@ -40,5 +58,30 @@ class Agent(Protocol):
         ...
 
 
-AgentFactory = Callable[[int], Agent]
+class AsyncAgent(Protocol):
+    """Plays one episode and waits for something, mostly a model; runners keep many of them in flight."""
+
+    @property
+    def name(self) -> str:
+        """Name of the agent in every table."""
+        ...
+
+    @property
+    def sees_gold(self) -> bool:
+        """Whether the runner hands over the `Episode` itself."""
+        ...
+
+    async def decide(self, view: EpisodeView) -> Action:
+        """Return the next action for the turn now open.
+
+        Args:
+            view: As for `Agent.act`.
+
+        Raises:
+            EndpointFault: The model cannot be reached or gave no usable reply, or a deadline passed.
+        """
+        ...
+
+
+AgentFactory = Callable[[int], Agent | AsyncAgent]
 """Makes the agent of one episode from that episode's seed."""

@@ -24,7 +24,8 @@ from wardround.rubrics import (
 )
 
 from .judge_run import ask_into, read_judgements
-from .judging import Asked, JudgeClient, JudgePlan, Sleep
+from .judging import Asked, JudgeClient, JudgePlan
+from .litellm_door import Sleep
 from .rescore import run_inputs
 from .results import read_records
 

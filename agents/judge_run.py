@@ -21,7 +21,8 @@ from wardround.patients import ChartStore, DataError, UsageError, write_whole
 from wardround.rubrics import Judgement, JudgeVerdict, judges_in
 from wardround.sessions import Session, SessionSet
 
-from .judging import Asked, JudgeClient, JudgePlan, Sleep, judge_all
+from .judging import Asked, JudgeClient, JudgePlan, judge_all
+from .litellm_door import Sleep
 from .rollout import Record, outcome_of
 
 JUDGEMENTS = "judgements.jsonl"

@@ -7,15 +7,13 @@ as a judgement without a verdict: the item is ungraded, the turn has bounds inst
 from __future__ import annotations
 
 import asyncio
-import os
 import warnings
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any, Protocol, TypeVar
 
-from wardround.patients import Stream, UsageError
+from wardround.patients import UsageError
 from wardround.rubrics import (
     JudgeAttempt,
     Judgement,
@@ -28,21 +26,25 @@ from wardround.rubrics import (
     reply_schema,
 )
 
-LITELLM = "litellm:"
+from .litellm_door import (
+    FORM_REFUSED,
+    HOPELESS,
+    LITELLM,
+    Sleep,
+    close_litellm,
+    import_litellm,
+    key_of,
+    refuse_without_agreement,
+    retry_after,
+    scrub,
+    status_of,
+    wait_before,
+)
+
 RECORDED = "recorded"
-CREDENTIALED = "credentialed"
-UNKNOWN = "unknown"
-_MALICIOUS = ("1.82.7", "1.82.8")
-"""Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
-HOPELESS = (400, 401, 403, 404, 405, 413, 422)
-"""Statuses that the same request meets every time."""
-FORM_REFUSED = (400, 415, 422, 501)
-"""Statuses of servers that do not know `response_format`; asked once more without it."""
-_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _RAW = 20_000
 """Characters kept of a raw reply."""
 
-Sleep = Callable[[float], Awaitable[None]]
 T = TypeVar("T")
 
 
@@ -115,12 +117,8 @@ class JudgePlan:
             UsageError: Some data are credentialed, or nobody has said what they are; a model is to be asked, and no
                 agreement was named.
         """
-        kept_close = any(word in licence.casefold() for licence in licences for word in (CREDENTIALED, UNKNOWN))
-        if self.model is not None and kept_close and not (self.agreement or "").strip():
-            raise UsageError(
-                "these data are credentialed, or of unknown licence: no model may read them, on this machine or "
-                "elsewhere, without an agreement; name it with --data-agreement TEXT (it is kept in the manifest)"
-            )
+        if self.model is not None:
+            refuse_without_agreement(licences, self.agreement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,19 +268,6 @@ def _verdict(reply: Reply) -> JudgeVerdict:
         return JudgeVerdict(error=str(fault))
 
 
-def wait_before(key: str, attempt: int, retry_after: float | None = None) -> float:
-    """Return the seconds to wait before the next attempt: doubling, spread by the key, never less than asked for.
-
-    Args:
-        key: The request's; many requests that fail together come back apart.
-        attempt: Attempts made, from 1.
-        retry_after: Seconds the server asked for.
-    """
-    longest = min(_LONGEST_WAIT, _FIRST_WAIT * (1 << min(attempt - 1, 16)))
-    wait = longest * (500 + Stream("judge", key, attempt).below(501)) / 1000
-    return min(_LONGEST_WAIT, max(wait, retry_after or 0.0))
-
-
 class LiteLLMClient:
     """Asks through litellm, with its own retries, fallbacks and callbacks off.
 
@@ -295,8 +280,8 @@ class LiteLLMClient:
 
     def __init__(self, plan: JudgePlan) -> None:
         self._plan = plan
-        self._key = _key(plan)
-        self._litellm = _litellm()
+        self._key = key_of(plan.key_env, plan.base)
+        self._litellm = import_litellm()
 
     async def ask(
         self, messages: list[dict[str, str]], *, structured: bool, form: dict[str, Any] | None = None
@@ -323,63 +308,12 @@ class LiteLLMClient:
                     **wanted,
                 )
         except Exception as fault:  # noqa: BLE001  # litellm's errors have no common base beside Exception
-            return Reply(_status(fault), self._scrub(str(fault)), _retry_after(fault))
+            return Reply(status_of(fault), scrub(str(fault), self._key), retry_after(fault))
         choices = getattr(response, "choices", None) or []
         if not choices:
             return Reply(200, "")
-        return Reply(200, self._scrub(choices[0].message.content or ""))
+        return Reply(200, scrub(choices[0].message.content or "", self._key))
 
     async def close(self) -> None:
         """Close litellm's cached connections: they belong to an event loop that ends here."""
-        await self._litellm.close_litellm_async_clients()
-        self._litellm.in_memory_llm_clients_cache.flush_cache()
-
-    def _scrub(self, text: str) -> str:
-        """Take the key out of what an endpoint echoes."""
-        return text.replace(self._key, "[key]") if self._key and len(self._key) > 7 else text
-
-
-def _key(plan: JudgePlan) -> str | None:
-    if plan.key_env:
-        key = os.environ.get(plan.key_env, "")
-        if not key:
-            raise UsageError(f"the environment variable `{plan.key_env}` is not set; put the model's key in it")
-        return key
-    return "none" if plan.base else None  # an endpoint of one's own may want no key; the client library wants one
-
-
-def _litellm() -> Any:
-    """Import litellm, which takes seconds, with what it would do on its own turned off."""
-    try:
-        version = metadata.version("litellm")
-    except metadata.PackageNotFoundError as error:
-        raise UsageError("a model is asked through litellm: pip install 'wardround[llm]'") from error
-    if version in _MALICIOUS:
-        raise UsageError(f"litellm {version} is a compromised release: uninstall it, rotate your keys, install another")
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import downloads a price list
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import litellm
-    litellm.callbacks = []
-    litellm.success_callback = []
-    litellm.failure_callback = []
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    litellm.drop_params = True
-    litellm.disable_aiohttp_transport = True
-    return litellm
-
-
-def _status(fault: Exception) -> int:
-    status = getattr(fault, "status_code", 0)
-    return status if isinstance(status, int) and status != 200 else 0
-
-
-def _retry_after(fault: Exception) -> float | None:
-    """Return the seconds of a Retry-After header; a date in it is left out, for no clock is read here."""
-    headers = getattr(getattr(fault, "response", None), "headers", None) or {}
-    try:
-        wait = float(str(headers.get("retry-after", "")))
-    except ValueError:
-        return None
-    return wait if 0 <= wait < float("inf") else None
+        await close_litellm(self._litellm)

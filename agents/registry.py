@@ -1,10 +1,10 @@
-"""Agents by name: the scripted ones, and anyone's own as `module:factory`."""
+"""Agents by name: the scripted ones, language models as `litellm:MODEL`, and anyone's own as `module:factory`."""
 
 from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +13,9 @@ from wardround.patients import UsageError
 from wardround.sessions import SessionSet
 
 from .adversaries import ADVERSARIES
-from .agent import Agent, AgentFactory
+from .agent import Agent, AgentFactory, AsyncAgent
+from .litellm_door import LITELLM, check_litellm, key_of
+from .llm import LlmFactory, ModelPlan
 from .scripted import Blind, Echo, Oracle, Random, Refuser, Silent, Stuffer
 
 _PLAIN = ("blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
@@ -28,18 +30,25 @@ class AgentSpec:
     name: str
     sees_gold: bool
     factory: AgentFactory
+    close: Callable[[], Awaitable[None]] | None = None
+    """Lets go of what the agents of one event loop shared; runners await it before they leave the loop."""
 
 
-def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
+def find_agent(name: str, sessions: SessionSet, model: ModelPlan | None = None) -> AgentSpec:
     """Return the agent of that name.
 
     Args:
-        name: A name of `AGENTS`, or `package.module:factory`; the factory takes the episode's seed.
-        sessions: The set being played; `blind` draws its answers from it.
+        name: A name of `AGENTS`, `litellm:MODEL`, or `package.module:factory`; the factory takes the episode's seed.
+        sessions: The set being played; `blind` draws its answers from it, and its licence decides whether a model may
+            read it.
+        model: How a `litellm:` agent's model is asked; None is a `ModelPlan` as it comes.
 
     Raises:
-        UsageError: No such agent, or the factory's agent lacks `name` or `sees_gold`.
+        UsageError: No such agent, the factory's agent lacks `name`, `sees_gold` or a method that acts, or a model may
+            not be asked: litellm or the key is missing, or the data need an agreement.
     """
+    if name.startswith(LITELLM):
+        return _model_agent(name, sessions, model or ModelPlan())
     plain: dict[str, AgentFactory] = {
         "blind": lambda seed: Blind(sessions),
         "echo": lambda seed: Echo(),
@@ -56,7 +65,21 @@ def find_agent(name: str, sessions: SessionSet) -> AgentSpec:
         return _outside_agent(name)
     near = get_close_matches(name, AGENTS, n=1)
     hint = f"; did you mean `{near[0]}`?" if near else ""
-    raise UsageError(f"no agent `{name}`{hint} (built in: {', '.join(AGENTS)}; your own: package.module:factory)")
+    others = "a model: litellm:MODEL; your own: package.module:factory"
+    raise UsageError(f"no agent `{name}`{hint} (built in: {', '.join(AGENTS)}; {others})")
+
+
+def is_model(name: str) -> bool:
+    """Tell whether an agent of that name asks a language model through litellm."""
+    return name.startswith(LITELLM)
+
+
+def _model_agent(name: str, sessions: SessionSet, plan: ModelPlan) -> AgentSpec:
+    plan.allow(session.licence for session in sessions)
+    check_litellm()
+    key_of(plan.key_env, plan.base)  # a key that is not there is told before anything is played
+    factory = LlmFactory(name[len(LITELLM) :], plan)
+    return AgentSpec(name, False, factory, factory.close)
 
 
 def _without_seed(made: Callable[[], Agent]) -> AgentFactory:
@@ -73,12 +96,14 @@ def _outside_agent(name: str) -> AgentSpec:
     except (ImportError, AttributeError) as error:
         raise UsageError(f"agent `{name}` cannot be imported: {error}") from error
     try:
-        agent: Agent = factory(0)
+        agent: Agent | AsyncAgent = factory(0)
     except TypeError as error:
         raise UsageError(
             f"agent `{name}`: {error}; the factory takes one argument, the episode's seed, and returns an agent"
         ) from error
-    for field in ("name", "sees_gold", "act"):
-        if not hasattr(agent, field):
-            raise UsageError(f"agent `{name}` has no `{field}`; see agents/agent.py for the protocol")
+    missing = [field for field in ("name", "sees_gold") if not hasattr(agent, field)]
+    if not missing and not hasattr(agent, "act") and not hasattr(agent, "decide"):
+        missing = ["act"]
+    if missing:
+        raise UsageError(f"agent `{name}` has no `{missing[0]}`; see agents/agent.py for the protocol")
     return AgentSpec(agent.name, bool(agent.sees_gold), factory)

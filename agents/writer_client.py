@@ -17,7 +17,8 @@ import orjson
 from wardround.patients import DataError, UsageError, WardroundError, check_output, write_whole
 from wardround.rubrics import clean_text
 
-from .judging import FORM_REFUSED, HOPELESS, JudgePlan, LiteLLMClient, Reply, wait_before
+from .judging import JudgePlan, LiteLLMClient, Reply
+from .litellm_door import FORM_REFUSED, HOPELESS, wait_before
 
 GONE: Final = 4
 """Requests without a reply, one after another, after which the model is taken to be gone."""

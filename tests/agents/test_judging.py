@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, says, send, status
 
-from wardround.agents import Asked, EvaluationPlan, How, JudgePlan, Reply, evaluate, judge_all, judging, rescore
+from wardround.agents import Asked, EvaluationPlan, How, JudgePlan, Reply, evaluate, judge_all, judging, litellm_door, rescore
 from wardround.agents.judge_run import read_judgements
-from wardround.agents.judging import wait_before
+from wardround.agents.litellm_door import wait_before
 from wardround.cli import main
 from wardround.patients import DataError, UsageError
 from wardround.rubrics import Item, JudgeCheck, JudgeRequest, Text
@@ -203,7 +203,7 @@ def test_a_key_that_is_not_set_is_said_before_anything_is_asked(monkeypatch) -> 
 
 @pytest.mark.parametrize("version", ["1.82.7", "1.82.8"])
 def test_the_compromised_releases_are_refused(version: str, monkeypatch) -> None:
-    monkeypatch.setattr(judging.metadata, "version", lambda name: version)
+    monkeypatch.setattr(litellm_door.metadata, "version", lambda name: version)
     with pytest.raises(UsageError, match="compromised"):
         judge_all([Asked(request())], JudgePlan("litellm:openai/m"))
 

@@ -1,0 +1,153 @@
+"""The one door to litellm, for judges, writers and agents: its import and guards, keys, waits, and who may be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import warnings
+import weakref
+from collections.abc import Awaitable, Callable, Iterable
+from importlib import metadata
+from typing import Any
+
+from wardround.patients import Stream, UsageError
+
+LITELLM = "litellm:"
+"""What the name of a model begins with."""
+CREDENTIALED = "credentialed"
+UNKNOWN = "unknown"
+_MALICIOUS = ("1.82.7", "1.82.8")
+"""Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
+HOPELESS = (400, 401, 403, 404, 405, 413, 422)
+"""Statuses that the same request meets every time."""
+FORM_REFUSED = (400, 415, 422, 501)
+"""Statuses of servers that do not know `response_format`; asked once more without it."""
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
+
+Sleep = Callable[[float], Awaitable[None]]
+
+_last_loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
+
+
+def refuse_without_agreement(licences: Iterable[str], agreement: str | None) -> None:
+    """Refuse to send data to a model without the agreement they need; an endpoint on this machine is no exception.
+
+    Args:
+        licences: Of the sessions, or of the records.
+        agreement: The user's words; blank is none.
+
+    Raises:
+        UsageError: Some data are credentialed, or nobody has said what they are, and no agreement was named.
+    """
+    kept_close = any(word in licence.casefold() for licence in licences for word in (CREDENTIALED, UNKNOWN))
+    if kept_close and not (agreement or "").strip():
+        raise UsageError(
+            "these data are credentialed, or of unknown licence: no model may read them, on this machine or "
+            "elsewhere, without an agreement; name it with --data-agreement TEXT (it is kept in the manifest)"
+        )
+
+
+def wait_before(key: str, attempt: int, retry_after: float | None = None) -> float:
+    """Return the seconds to wait before the next attempt: doubling, spread by the key, never less than asked for.
+
+    Args:
+        key: The request's; many requests that fail together come back apart.
+        attempt: Attempts made, from 1.
+        retry_after: Seconds the server asked for.
+    """
+    longest = min(_LONGEST_WAIT, _FIRST_WAIT * (1 << min(attempt - 1, 16)))
+    wait = longest * (500 + Stream("judge", key, attempt).below(501)) / 1000
+    return min(_LONGEST_WAIT, max(wait, retry_after or 0.0))
+
+
+def key_of(key_env: str | None, base: str | None) -> str | None:
+    """Return the key in that variable.
+
+    Args:
+        key_env: Name of the environment variable; None leaves it to litellm, which knows the providers' variables.
+        base: URL of an endpoint of one's own; None is the provider's.
+
+    Raises:
+        UsageError: The variable is not set.
+    """
+    if key_env:
+        key = os.environ.get(key_env, "")
+        if not key:
+            raise UsageError(f"the environment variable `{key_env}` is not set; put the model's key in it")
+        return key
+    return "none" if base else None  # an endpoint of one's own may want no key; the client library wants one
+
+
+def scrub(text: str, key: str | None) -> str:
+    """Take the key out of what an endpoint echoes."""
+    return text.replace(key, "[key]") if key and len(key) > 7 else text
+
+
+def check_litellm() -> None:
+    """Look whether litellm may be imported, without importing it.
+
+    Raises:
+        UsageError: It is missing, or a release to refuse.
+    """
+    try:
+        version = metadata.version("litellm")
+    except metadata.PackageNotFoundError as error:
+        raise UsageError("a model is asked through litellm: pip install 'wardround[llm]'") from error
+    if version in _MALICIOUS:
+        raise UsageError(f"litellm {version} is a compromised release: uninstall it, rotate your keys, install another")
+
+
+def import_litellm() -> Any:
+    """Import litellm, which takes seconds, with what it would do on its own turned off.
+
+    Raises:
+        UsageError: It is missing, or a release to refuse.
+    """
+    check_litellm()
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else the import downloads a price list
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import litellm
+    litellm.callbacks = []
+    litellm.success_callback = []
+    litellm.failure_callback = []
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.disable_aiohttp_transport = True
+    return litellm
+
+
+async def close_litellm(litellm: Any) -> None:
+    """Close litellm's cached connections: they belong to an event loop that ends here."""
+    await litellm.close_litellm_async_clients()
+    litellm.in_memory_llm_clients_cache.flush_cache()
+
+
+def forget_other_loops(litellm: Any) -> None:
+    """Drop connections that litellm cached in another event loop than the running one.
+
+    It caches them by the loop's id, which a later loop may get again; a connection of a closed loop fails.
+    """
+    global _last_loop
+    loop = asyncio.get_running_loop()
+    if _last_loop is None or _last_loop() is not loop:
+        if _last_loop is not None:
+            litellm.in_memory_llm_clients_cache.flush_cache()
+        _last_loop = weakref.ref(loop)
+
+
+def status_of(fault: Exception) -> int:
+    """Return the HTTP status of an error of litellm; 0 where there was no reply."""
+    status = getattr(fault, "status_code", 0)
+    return status if isinstance(status, int) and status != 200 else 0
+
+
+def retry_after(fault: Exception) -> float | None:
+    """Return the seconds of a Retry-After header; a date in it is left out, for no clock is read here."""
+    headers = getattr(getattr(fault, "response", None), "headers", None) or {}
+    try:
+        wait = float(str(headers.get("retry-after", "")))
+    except ValueError:
+        return None
+    return wait if 0 <= wait < float("inf") else None

@@ -1,0 +1,80 @@
+"""A reply → actions. Never raises for what a model wrote: a mistake becomes an action that the episode answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wardround.agents.agent import Action, Answer, Invalid
+from wardround.envs import parse_action
+from wardround.patients import ToolCall
+
+MOST_CALLS: Final = 64
+"""Calls read from one reply; no turn allows as many."""
+_PRIVATE: Final = ("thinking", "thought", "reasoning")
+"""Tags that some models put around their reasoning, beside `<think>`, which the action grammar knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reply meant: calls in their order, or one answer or mistake."""
+
+    actions: tuple[Action, ...]
+    note: str = ""
+    """Prose beside the calls, without reasoning."""
+
+
+def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
+    """Read one reply.
+
+    The reason it ended for plays no part: endpoints tell wrong ones. Separate reasoning fields and thinking parts are
+    never looked at; reasoning inside the text is taken out.
+
+    Args:
+        message: `content` (text, parts, or None), `tool_calls` (each with `name` and `arguments`), `refusal`.
+        answer_format: Of the open turn.
+    """
+    text = unveiled(text_of(message.get("content")))
+    calls = tuple(_call(one) for one in message.get("tool_calls") or ())
+    if calls:
+        said = parse_action(text)
+        return Read(calls, said.note or said.answer or "")
+    if not text.strip() and isinstance(message.get("refusal"), str):
+        return Read((Answer(message["refusal"]),))
+    parsed = parse_action(text, answer_format)
+    if parsed.mistake is not None:
+        return Read((Invalid(text.strip(), parsed.mistake),))
+    if parsed.calls:
+        return Read(parsed.calls[:MOST_CALLS], parsed.note)
+    return Read((Answer(parsed.answer or ""),))  # an empty one is a mistake that the episode answers
+
+
+def text_of(content: Any) -> str:
+    """Return the visible text of a message's content: all of a text, the text parts of a list, else nothing."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = (part.get("text") for part in content if isinstance(part, Mapping) and part.get("type") in _TEXT_PARTS)
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+_TEXT_PARTS: Final = ("text", "output_text")
+
+
+def unveiled(text: str) -> str:
+    """Write every tag of reasoning as `<think>`, which the action grammar takes out."""
+    for tag in _PRIVATE:
+        if f"{tag}>" in text:
+            text = text.replace(f"<{tag}>", "<think>").replace(f"</{tag}>", "</think>")
+    return text.replace("[THINK]", "<think>").replace("[/THINK]", "</think>") if "THINK]" in text else text
+
+
+def _call(one: Mapping[str, Any]) -> ToolCall:
+    """Return a native call as the model wrote it, right or wrong."""
+    arguments = one.get("arguments")
+    name = one.get("name")
+    if arguments is None or arguments == "":
+        arguments = {}
+    return ToolCall(name if isinstance(name, str) else "", arguments)
