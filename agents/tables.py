@@ -13,6 +13,7 @@ from typing import Any
 from wardround.rubrics import TurnResult, breakdowns, comparisons, deltas, pass_curve, summarise
 from wardround.sessions import SessionSet
 
+from .failures import counted, failures_of
 from .results import hash_of
 from .rollout import Record
 from .usage import Usage
@@ -22,6 +23,7 @@ def turn_results(record: Record, sessions: SessionSet) -> list[TurnResult]:
     """Return the turns of a record as metrics want them; a turn never reached counts 0."""
     session = sessions.get(record["session"])
     turns = record["trajectory"]["turns"]
+    failures = failures_of(record, session)
     out = []
     for number, turn in enumerate(session.turns):
         score = turns[number] if number < len(turns) else None
@@ -45,6 +47,7 @@ def turn_results(record: Record, sessions: SessionSet) -> list[TurnResult]:
                 unreadable=sum(bool(verdict["unreadable"]) for verdict in verdicts),
                 ungraded=sum(bool(verdict["ungraded"]) for verdict in verdicts),
                 calls=_calls(record, number),
+                failure=failures[number],
             )
         )
     return out
@@ -82,6 +85,7 @@ class _Group:
             "episodes": self.episodes,
             "outcomes": dict(sorted(self.outcomes.items())),
             "call_errors": dict(sorted(self.call_errors.items())),
+            "failures": counted(turn.failure for turn in self.turns),
             **summarise(self.turns),
             "pass_curve": pass_curve(self.turns),
             "breakdowns": breakdowns(self.turns),

@@ -73,7 +73,7 @@ from .rubric import (
 )
 from .scoring import check_answer, judge_items, judge_requests, read_answer, score, settle
 from .validation import PLAN_ITEM, is_guard, validate_spec
-from .writes import write_record
+from .writes import requested_tools, write_record
 
 __all__ = [
     "FACT",
@@ -155,6 +155,7 @@ __all__ = [
     "read_reply",
     "read_rows",
     "reply_schema",
+    "requested_tools",
     "resource_text",
     "row_check",
     "row_trace",

@@ -18,7 +18,7 @@ from wardround.patients import Stream, UsageError
 
 from .metrics import REPLICATES, UNIT, TurnResult, resampled
 
-IDENTITY = ("agent", "session", "language", "phrasing", "trial", "turn")
+IDENTITY = ("agent", "session", "language", "phrasing", "trial", "turn", "condition")
 """What names a turn of a run; a comparison lets one of these differ."""
 EXACT = 16
 """Sessions up to which every assignment of signs is counted; beyond, signs are drawn."""

@@ -51,6 +51,10 @@ class TurnResult:
     ungraded: int = 0
     """Items that infrastructure failed to grade."""
     calls: int = 0
+    failure: str | None = None
+    """Why it failed: a category of whoever made the result; None where it did not, or none was looked for."""
+    condition: str = ""
+    """Of an ablation: how this play differs from its pair in what no other field says."""
 
     @property
     def run(self) -> Run:
