@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from . import common
 from .output import print_json, print_table, progress
+from .playing import add_playing, bars, how_of, plan_of
 
-Progress = Callable[[int, int | None], None]
 _DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
 _LEGEND = (
     "mRS: mean reward of sessions; r_plain: plain share of rubric items; turn≥.60: turns with reward 0.60 or more;\n"
@@ -31,30 +29,11 @@ def add(commands: Any) -> None:
     demo.set_defaults(run=run_demo)
 
     evaluate = commands.add_parser("eval", help="play agents on a set of sessions")
-    evaluate.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
-    evaluate.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
-    evaluate.add_argument(
-        "--agent", action="append", required=True, help="name, or module:factory (of seed); repeatable"
-    )
+    add_playing(evaluate)
     evaluate.add_argument("--phrasing", choices=("implicit", "explicit", "both"), default="implicit")
     evaluate.add_argument("--language", choices=("en", "zh", "both"), default="en")
-    evaluate.add_argument("--trials", type=common.positive, default=1)
-    evaluate.add_argument("--view", choices=("compact", "fhir"), default="compact", help="form of search results")
-    evaluate.add_argument("--scoring", choices=("wardround", "paper"), default="wardround")
-    evaluate.add_argument(
-        "--plan", choices=("item", "zero", "off"), default="item", help="cost of no prepare_to_answer"
-    )
     evaluate.add_argument("--history", choices=("self", "gold"), default="self")
-    where = evaluate.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
-    where.add_argument("--ray", default=None, metavar="ADDRESS", help="`local`, `auto` or ray://HOST:PORT")
-    evaluate.add_argument("--actors", type=common.positive, default=2, help="Ray actors (with --ray)")
     evaluate.add_argument("--out", required=True, help="run folder")
-    evaluate.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
-    common.add_judge(evaluate)
-    common.add_seed(evaluate)
-    common.add_limit(evaluate, "sessions")
-    common.add_json(evaluate)
     evaluate.set_defaults(run=run_eval)
 
     rescore = commands.add_parser("rescore", help="replay a run's trajectories and score them anew")
@@ -88,50 +67,17 @@ def run_demo(args: argparse.Namespace) -> int:
 
 def run_eval(args: argparse.Namespace) -> int:
     """Evaluate agents on a set."""
-    from wardround.agents import EvaluationPlan, How, evaluate
+    from wardround.agents import evaluate
 
-    plan = EvaluationPlan(
-        sessions=args.sessions,
-        charts=args.charts,
-        agents=list(dict.fromkeys(args.agent)),
+    plan = plan_of(
+        args,
         phrasings=("explicit", "implicit") if args.phrasing == "both" else (args.phrasing,),
         languages=("en", "zh") if args.language == "both" else (args.language,),
-        trials=args.trials,
-        seed=args.seed,
-        limit=args.limit,
-        view=args.view,
-        scoring=args.scoring,
-        plan=args.plan,
         history=args.history,
-        judge=common.judge_plan(args),
     )
-    with _bars(quiet=args.json) as (tell, judged):
-        how = How(
-            workers=args.workers,
-            ray=args.ray,
-            actors=args.actors,
-            resume=args.resume,
-            progress=tell,
-            judging=judged,
-        )
-        report = evaluate(plan, args.out, how)
+    with bars(quiet=args.json) as (tell, judged):
+        report = evaluate(plan, args.out, how_of(args, tell, judged))
     return max(_show(report, args), _without_verdict(report), 1 if report["errors"] else 0)
-
-
-@contextmanager
-def _bars(*, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
-    """Show the episodes, and once the judge is asked the requests: one bar at a time."""
-    with ExitStack() as stack:
-        tell = stack.enter_context(progress("episodes", quiet=quiet))
-        opened: list[Progress] = []
-
-        def judged(done: int, total: int | None) -> None:
-            if not opened:
-                stack.close()
-                opened.append(stack.enter_context(progress("judged", quiet=quiet)))
-            opened[0](done, total)
-
-        yield tell, judged
 
 
 def run_rescore(args: argparse.Namespace) -> int:

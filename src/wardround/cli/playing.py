@@ -1,0 +1,90 @@
+"""What commands that play episodes share: the options, the plan they make, where it runs, and the bars."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from . import common
+from .output import progress
+
+if TYPE_CHECKING:
+    from wardround.agents import EvaluationPlan, How
+
+Progress = Callable[[int, int | None], None]
+
+
+def add_playing(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that plays agents on a set: what, with whom, how scored, where."""
+    parser.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
+    parser.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
+    parser.add_argument("--agent", action="append", required=True, help="name, or module:factory (of seed); repeatable")
+    parser.add_argument("--trials", type=common.positive, default=1)
+    parser.add_argument("--view", choices=("compact", "fhir"), default="compact", help="form of search results")
+    parser.add_argument("--scoring", choices=("wardround", "paper"), default="wardround")
+    parser.add_argument("--plan", choices=("item", "zero", "off"), default="item", help="cost of no prepare_to_answer")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
+    where.add_argument("--ray", default=None, metavar="ADDRESS", help="`local`, `auto` or ray://HOST:PORT")
+    parser.add_argument("--actors", type=common.positive, default=2, help="Ray actors (with --ray)")
+    parser.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
+    common.add_judge(parser)
+    common.add_seed(parser)
+    common.add_limit(parser, "sessions")
+    common.add_json(parser)
+
+
+def plan_of(args: argparse.Namespace, **more: Any) -> EvaluationPlan:
+    """Return the plan that the options of `add_playing` make.
+
+    Args:
+        args: As parsed.
+        more: Fields of the plan that the command knows itself: phrasings, languages, history …
+    """
+    from wardround.agents import EvaluationPlan
+
+    return EvaluationPlan(
+        sessions=args.sessions,
+        charts=args.charts,
+        agents=list(dict.fromkeys(args.agent)),
+        trials=args.trials,
+        seed=args.seed,
+        limit=args.limit,
+        view=args.view,
+        scoring=args.scoring,
+        plan=args.plan,
+        judge=common.judge_plan(args),
+        **more,
+    )
+
+
+def how_of(args: argparse.Namespace, tell: Progress, judged: Progress) -> How:
+    """Return where the episodes run, as the options of `add_playing` say, with bars of `bars`."""
+    from wardround.agents import How
+
+    return How(
+        workers=args.workers,
+        ray=args.ray,
+        actors=args.actors,
+        resume=args.resume,
+        progress=tell,
+        judging=judged,
+    )
+
+
+@contextmanager
+def bars(*, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
+    """Show the episodes, and once the judge is asked the requests: one bar at a time."""
+    with ExitStack() as stack:
+        tell = stack.enter_context(progress("episodes", quiet=quiet))
+        opened: list[Progress] = []
+
+        def judged(done: int, total: int | None) -> None:
+            if not opened:
+                stack.close()
+                opened.append(stack.enter_context(progress("judged", quiet=quiet)))
+            opened[0](done, total)
+
+        yield tell, judged
