@@ -9,7 +9,7 @@ from .evaluate import EvaluationPlan, How, evaluate
 from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
 from .llm import ChatClient, ChatReply, ChatRequest, LlmAgent, ModelPlan
-from .registry import AGENTS, AgentSpec, find_agent
+from .registry import AGENTS, AgentSpec, find_agent, is_model
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
 from .reviewing import answer_sheet, human_agreement
@@ -51,6 +51,7 @@ __all__ = [
     "find_agent",
     "human_agreement",
     "is_judged",
+    "is_model",
     "judge_all",
     "make_tasks",
     "play",

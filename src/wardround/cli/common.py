@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wardround.agents import JudgePlan
+    from wardround.agents import JudgePlan, ModelPlan
 
 
 def positive(text: str) -> int:
@@ -112,3 +113,85 @@ def judge_plan(args: argparse.Namespace) -> JudgePlan | None:
         concurrency=args.judge_workers,
         deadline=float(args.judge_deadline),
     )
+
+
+_MODES = ("native", "json")
+_EFFORTS = ("none", "minimal", "low", "medium", "high")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the models that play as litellm:MODEL; the agreement is the judge's option too."""
+    group = parser.add_argument_group("model", "how a language model that plays (--agent litellm:MODEL) is asked")
+
+    def add(name: str, kind: Callable[[str], object] | None, meta: str, told: str) -> None:
+        group.add_argument(f"--model-{name}", type=kind, default=None, metavar=meta, help=told)
+
+    add("base", None, "URL", "an OpenAI-compatible endpoint of your own")
+    add("key-env", None, "NAME", "environment variable that holds the model's key")
+    group.add_argument(
+        "--model-mode",
+        choices=_MODES,
+        default=None,
+        help="native: the provider's tool calls (default); json: one JSON object a reply, held to a schema",
+    )
+    add("temperature", _temperature, "T", "from 0 to 2 (default 0.2), or `default` for the provider's own")
+    group.add_argument(
+        "--model-effort",
+        choices=(*_EFFORTS, "default"),
+        default=None,
+        help="reasoning effort (default medium); `default` leaves it to the provider",
+    )
+    group.add_argument("--model-no-seed", action="store_true", help="send no seed")
+    add("tokens", positive, "N", "tokens one reply may have (default 4096)")
+    add(
+        "context", positive, "N", "tokens of request and reply; older results are shortened to fit (default 32768)"
+    )
+    add("attempts", positive, "N", "tries a request (default 5)")
+    add("deadline", positive, "SECONDS", "for one reply (default 120)")
+    add("episode-deadline", positive, "SECONDS", "an episode may wait for its model in all (default 1800)")
+    add("at-once", positive, "N", "requests at a time to one endpoint from one process (default 32)")
+
+
+def _temperature(text: str) -> float | str:
+    if text == "default":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 2:
+        raise argparse.ArgumentTypeError(f"`{text[:40]}` is no number from 0 to 2, and not `default`")
+    return value
+
+
+_MODEL_OPTIONS = {
+    "model_base": "base",
+    "model_key_env": "key_env",
+    "model_mode": "mode",
+    "model_temperature": "temperature",
+    "model_effort": "effort",
+    "model_tokens": "max_tokens",
+    "model_context": "context",
+    "model_attempts": "attempts",
+    "model_deadline": "deadline",
+    "model_episode_deadline": "episode_deadline",
+    "model_at_once": "concurrency",
+}
+
+
+def model_plan(args: argparse.Namespace, agents: Iterable[str]) -> ModelPlan | None:
+    """Return how the models among the agents are asked; None where no agent is a model.
+
+    Raises:
+        UsageError: An option of a model was given and no agent is one, or the options do not fit together.
+    """
+    from wardround.agents import ModelPlan, is_model
+    from wardround.patients import UsageError
+
+    given = {field: getattr(args, name) for name, field in _MODEL_OPTIONS.items() if getattr(args, name) is not None}
+    if not any(is_model(name) for name in agents):
+        if given or args.model_no_seed:
+            raise UsageError("options of a model (--model-…) were given, but no agent is one: --agent litellm:MODEL")
+        return None
+    wanted = {field: None if value == "default" else value for field, value in given.items()}
+    return ModelPlan(agreement=args.data_agreement, seeded=not args.model_no_seed, **wanted)
