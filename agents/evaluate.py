@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ from . import ray_rollout
 from .folder_lock import FolderLock
 from .judge_run import is_judged, resolve
 from .judging import JudgePlan
-from .registry import find_agent
+from .llm import ModelPlan
+from .registry import AgentSpec, find_agent, is_model
 from .results import RunFolder
-from .rollout import Record, Setting, Task, Worker, make_tasks, run_processes, run_serial
+from .rollout import Record, Setting, Task, Worker, make_tasks, waits
+from .runners import IN_FLIGHT, run_asyncio, run_processes, run_serial
 from .tables import tables
 
 Progress = Callable[[int, int], None]
@@ -43,6 +46,8 @@ class EvaluationPlan:
     seed: int = 0
     limit: int | None = None
     """Play only the first `limit` sessions of the set."""
+    only: Sequence[str] | None = None
+    """Play only the sessions with these ids; agents that know the set still know all of it."""
     view: str = "compact"
     scoring: str = "wardround"
     plan: str = "item"
@@ -51,6 +56,8 @@ class EvaluationPlan:
     """False withdraws the tools that ask the patient."""
     judge: JudgePlan | None = None
     """Who decides the items that a language model judges; None leaves them ungraded."""
+    model: ModelPlan | None = None
+    """How `litellm:` agents ask their model; None is a `ModelPlan` as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,8 @@ class How:
     """Where the episodes run; nothing here moves a score."""
 
     workers: int = 1
+    in_flight: int = IN_FLIGHT
+    """Episodes at a time of agents that wait for a model: in this process, shared among `workers`, or per Ray actor."""
     ray: str | None = None
     """"local" or a cluster's address."""
     actors: int = 2
@@ -85,11 +94,11 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     """
     how = how or How()
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
-    store = _open_store(plan)
+    store = open_store(plan)
     folder_path = Path(out)
     setting = _setting(plan, sessions, store, folder_path)
-    flags = {name: find_agent(name, sessions).sees_gold for name in plan.agents}
-    chosen = [session.id for session in sessions][: plan.limit]
+    agents = {name: find_agent(name, sessions, plan.model) for name in plan.agents}
+    chosen = [session.id for session in sessions if plan.only is None or session.id in plan.only][: plan.limit]
     _check_judge(plan, sessions)
     tasks = make_tasks(
         plan.agents, chosen, languages=plan.languages, phrasings=plan.phrasings, trials=plan.trials, seed=plan.seed
@@ -101,18 +110,21 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
     folder_path.mkdir(parents=True, exist_ok=True)
     with FolderLock(folder_path):
-        folder = RunFolder(folder_path, _manifest(plan, setting, flags, sessions), resume=how.resume)
+        folder = RunFolder(folder_path, _manifest(plan, setting, agents, sessions), resume=how.resume)
         if isinstance(plan.sessions, SessionSet):  # a set made in memory: workers need a file
             save_sessions(setting.sessions, sessions)
-        inputs = {"sessions": setting.sessions, "charts": setting.charts}
+        given = plan.sessions if isinstance(plan.sessions, str) else str(folder_path / "sessions.jsonl")
+        inputs = {"sessions": given, "charts": str(store.path)}
         write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
         done = folder.done()
         left = [task for task in tasks if task.key not in done]
         began = time.monotonic()
-        for number, (part, record) in enumerate(_play(worker, setting, left, how), start=1):
-            folder.append(part, record)
-            if how.progress is not None:
-                how.progress(len(tasks) - len(left) + number, len(tasks))
+        any_waits = any(waits(spec.factory(0)) for spec in agents.values())
+        with closing(_play(worker, left, how, any_waits=any_waits)) as played:  # Ctrl-C ends the workers too
+            for number, (part, record) in enumerate(played, start=1):
+                folder.append(part, record)
+                if how.progress is not None:
+                    how.progress(len(tasks) - len(left) + number, len(tasks))
         elapsed = time.monotonic() - began
         folder.merge(tasks)
         judged = None
@@ -140,7 +152,12 @@ def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
     plan.judge.allow(session.licence for session in sessions)
 
 
-def _open_store(plan: EvaluationPlan) -> ChartStore:
+def open_store(plan: EvaluationPlan) -> ChartStore:
+    """Open the charts of a plan's sessions.
+
+    Raises:
+        UsageError: The plan names no charts and its sessions are no built-in set.
+    """
     if isinstance(plan.charts, ChartStore):
         return plan.charts
     if plan.charts is None and isinstance(plan.sessions, SessionSet):
@@ -152,9 +169,13 @@ def _open_store(plan: EvaluationPlan) -> ChartStore:
 
 
 def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out: Path) -> Setting:
-    where = plan.sessions if isinstance(plan.sessions, str) else str(out / "sessions.jsonl")
+    where = str(out / "sessions.jsonl")
+    if isinstance(plan.sessions, str):
+        where = plan.sessions
+    if Path(where).exists() or not isinstance(plan.sessions, str):
+        where = str(Path(where).absolute())  # a worker may run in another folder
     return Setting(
-        charts=str(store.path),
+        charts=str(Path(store.path).absolute()),
         sessions=where,
         store_hash=store.hash,
         set_hash=sessions.hash,
@@ -163,22 +184,33 @@ def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out:
         plan=plan.plan,
         history=plan.history,
         interview=plan.interview,
+        model=plan.model,
     )
 
 
-def _play(worker: Worker, setting: Setting, tasks: Sequence[Task], how: How) -> Iterator[tuple[str, Record]]:
+def _play(worker: Worker, tasks: Sequence[Task], how: How, *, any_waits: bool) -> Generator[tuple[str, Record]]:
+    """Yield records with the name of the part of the folder they go to."""
+    setting = worker.setting
     if how.ray is not None:
-        for record in ray_rollout.run(setting, tasks, address=how.ray, actors=how.actors):
-            yield "ray", record
+        part, records = (
+            "ray",
+            ray_rollout.run(setting, tasks, address=how.ray, actors=how.actors, in_flight=how.in_flight),
+        )
     elif how.workers > 1:
-        for record in run_processes(setting, tasks, how.workers):
-            yield "processes", record
+        in_flight = how.in_flight if any_waits else 0
+        part, records = "processes", run_processes(setting, tasks, how.workers, in_flight=in_flight)
+    elif any_waits:
+        part, records = "asyncio", run_asyncio(worker, tasks, how.in_flight)
     else:
-        for record in run_serial(worker, tasks):
-            yield "serial", record
+        part, records = "serial", run_serial(worker, tasks)
+    with closing(records):
+        for record in records:
+            yield part, record
 
 
-def _manifest(plan: EvaluationPlan, setting: Setting, flags: dict[str, bool], sessions: SessionSet) -> dict[str, Any]:
+def _manifest(
+    plan: EvaluationPlan, setting: Setting, agents: dict[str, AgentSpec], sessions: SessionSet
+) -> dict[str, Any]:
     """Return what identifies the run. No path and no clock: the same run elsewhere has the same manifest."""
     return {
         "format": "wardround.manifest/1",
@@ -188,16 +220,18 @@ def _manifest(plan: EvaluationPlan, setting: Setting, flags: dict[str, bool], se
         "store_hash": setting.store_hash,
         "set_hash": setting.set_hash,
         "licence": sessions.licence,
-        "agents": [{"name": name, "sees_gold": flag} for name, flag in flags.items()],
+        "agents": [{"name": name, "sees_gold": spec.sees_gold} for name, spec in agents.items()],
         "phrasings": list(plan.phrasings),
         "languages": list(plan.languages),
         "trials": plan.trials,
         "seed": plan.seed,
         "limit": plan.limit,
+        "only": sorted(plan.only) if plan.only is not None else None,
         "view": plan.view,
         "scoring": plan.scoring,
         "plan": plan.plan,
         "history": plan.history,
         "interview": plan.interview,
         "judge": plan.judge.describe() if plan.judge is not None else None,
+        "model": (plan.model or ModelPlan()).describe() if any(map(is_model, plan.agents)) else None,
     }

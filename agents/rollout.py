@@ -1,26 +1,30 @@
-"""Playing episodes: one task in, one record out; serially or in worker processes, with resume.
+"""Playing episodes: one task in, one record out. Runners of many are in `runners.py` and `ray_rollout.py`.
 
 A record never depends on the worker, the order or the clock, so merged runs are byte-identical.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
+
 from wardround.envs import Episode
-from wardround.patients import ChartStore, Stream, ToolCall, UsageError, load_charts
+from wardround.patients import ChartStore, DataError, Stream, ToolCall, UsageError, WardroundError, load_charts
 from wardround.sessions import SessionSet, load_sessions
 
-from .agent import Agent, Answer
-from .registry import AgentSpec, find_agent
+from .agent import Agent, Answer, AsyncAgent, EndpointFault, Invalid
+from .llm import ModelPlan
+from .registry import AgentSpec, find_agent, is_model
 
 RECORD_FORMAT = "wardround.record/1"
 Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "environment_error", "ungraded"]
 Record = dict[str, Any]
+_LONGEST_ERROR = 2000
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,6 +58,8 @@ class Setting:
     history: str = "self"
     interview: bool = True
     """False: the tools that ask the patient are withdrawn."""
+    model: ModelPlan | None = None
+    """How `litellm:` agents ask their model; its `episode_deadline` holds for every agent that waits."""
 
 
 def phrasings_of(name: str, turns: int) -> list[str]:
@@ -97,34 +103,89 @@ def make_tasks(
     )
 
 
-def play(episode: Episode, agent: Agent) -> Episode:
-    """Let an agent play an episode to its end, action by action, and return the episode."""
+class AgentFault(Exception):  # noqa: N818 - it says whose fault it was
+    """An agent raised, or returned what is no action."""
+
+
+def waits(agent: Agent | AsyncAgent) -> bool:
+    """Tell whether an agent waits for something (`decide`) or acts at once (`act`)."""
+    return callable(getattr(agent, "decide", None))
+
+
+def play(episode: Episode, agent: Agent | AsyncAgent) -> Episode:
+    """Let an agent that acts at once play an episode to its end, action by action, and return the episode."""
     seen: Any = episode if agent.sees_gold else episode.view()
     while not episode.done:
         advance(episode, agent, seen)
     return episode
 
 
-class AgentFault(Exception):  # noqa: N818 - it says whose fault it was
-    """An agent raised, or returned what is no action."""
+async def play_async(episode: Episode, agent: Agent | AsyncAgent, *, deadline_s: float | None = None) -> Episode:
+    """Let any agent play an episode to its end; other episodes go on while it waits.
+
+    Args:
+        episode: Not yet played.
+        agent: Of either shape.
+        deadline_s: Seconds that `decide` may take in all; None sets no limit.
+
+    Raises:
+        AgentFault: As `advance`.
+        EndpointFault: The agent's model failed, or the deadline passed.
+    """
+    seen: Any = episode if agent.sees_gold else episode.view()
+    left = deadline_s
+    while not episode.done:
+        if not waits(agent):
+            advance(episode, agent, seen)
+            continue
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(left) as limit:
+                action = await agent.decide(seen)  # type: ignore[union-attr]  # it waits
+        except EndpointFault:
+            raise
+        except Exception as fault:
+            if isinstance(fault, TimeoutError) and limit.expired():
+                raise EndpointFault(f"the agent waited longer than {deadline_s:g} s in this episode") from fault
+            raise AgentFault(f"{type(fault).__name__}: {fault}") from fault
+        if left is not None:
+            left = max(0.0, left - (time.monotonic() - began))
+        execute(episode, action)
+    return episode
 
 
-def advance(episode: Episode, agent: Agent, seen: Any) -> None:
+def advance(episode: Episode, agent: Agent | AsyncAgent, seen: Any) -> None:
     """Let an agent do one action; runners that interleave episodes call this in turn.
 
     Raises:
-        AgentFault: The agent raised, or returned neither a ToolCall nor an Answer.
+        AgentFault: The agent raised, or returned neither a ToolCall, an Answer nor an Invalid.
+        EndpointFault: The agent says that its model failed.
     """
+    if waits(agent):
+        raise UsageError(f"agent `{agent.name}` waits for its model: play it with `play_async` or a runner")
     try:
-        action = agent.act(seen)
+        action = agent.act(seen)  # type: ignore[union-attr]  # it acts
+    except EndpointFault:
+        raise
     except Exception as fault:
         raise AgentFault(f"{type(fault).__name__}: {fault}") from fault
+    execute(episode, action)
+
+
+def execute(episode: Episode, action: Any) -> None:
+    """Do what an agent decided.
+
+    Raises:
+        AgentFault: It is no action.
+    """
     if isinstance(action, Answer):
         episode.answer(action.text)
     elif isinstance(action, ToolCall):
         episode.call(action.name, action.arguments)
+    elif isinstance(action, Invalid):
+        episode.mistake(action.text, action.remedy)
     else:
-        raise AgentFault(f"`act` returned {type(action).__name__}; it must return a ToolCall or an Answer")
+        raise AgentFault(f"the agent returned {type(action).__name__}; give a ToolCall, an Answer or an Invalid")
 
 
 class Worker:
@@ -138,8 +199,6 @@ class Worker:
     """
 
     def __init__(self, setting: Setting, store: ChartStore | None = None, sessions: SessionSet | None = None) -> None:
-        from wardround.patients import DataError
-
         self.setting = setting
         self.store = store if store is not None else load_charts(setting.charts)
         self.sessions = sessions if sessions is not None else load_sessions(setting.sessions)
@@ -167,44 +226,94 @@ class Worker:
             interview=setting.interview,
         )
 
-    def agent(self, task: Task) -> Agent:
+    def spec(self, name: str) -> AgentSpec:
+        """Return how to make an agent."""
+        if name not in self._agents:
+            self._agents[name] = find_agent(name, self.sessions, self.setting.model)
+        return self._agents[name]
+
+    def agent(self, task: Task) -> Agent | AsyncAgent:
         """Return a new agent for the task's episode."""
-        spec = self._agents.get(task.agent)
-        if spec is None:
-            spec = self._agents[task.agent] = find_agent(task.agent, self.sessions)
         # language and phrasing are no part of it: paired conditions differ in what is asked and in nothing else
         seed = Stream("episode", task.seed, task.session, task.trial).bits64()
-        return spec.factory(seed)
+        return self.spec(task.agent).factory(seed)
 
     def run(self, task: Task) -> Record:
-        """Play a task; what raises makes a record, never an exception.
+        """Play a task; what raises makes a record, never an exception. An agent that waits has a loop of its own here.
 
-        The outcome is `agent_error` where the agent raised or returned no action, `environment_error` where this
-        library did: a set-up failure is not an agent's failure.
+        Raises:
+            WardroundError: The agent cannot be made at all (no library, no key): nothing that one episode can help.
         """
+        agent, fault = self._made(task)
+        if agent is not None and waits(agent):
+            return asyncio.run(self._alone(task))
         episode = self.episode(task)
-        agent = self.agent(task)
-        error, ours = "", False
+        if agent is not None:
+            try:
+                play(episode, agent)
+            except Exception as raised:  # noqa: BLE001  # a failed episode is recorded, not lost
+                fault = raised
+        return record(task, episode, agent or self.spec(task.agent), fault)
+
+    async def run_async(self, task: Task) -> Record:
+        """Play a task as `run` does; other episodes go on while its agent waits."""
+        episode = self.episode(task)
+        agent, fault = self._made(task)
+        if agent is not None:
+            try:
+                await play_async(episode, agent, deadline_s=self._deadline(task))
+            except Exception as raised:  # noqa: BLE001  # as in `run`
+                fault = raised
+        return record(task, episode, agent or self.spec(task.agent), fault)
+
+    def unplayed(self, task: Task, why: str) -> Record:
+        """Return the record of an episode that could not be played anywhere: an `environment_error`."""
+        return record(task, self.episode(task), self.spec(task.agent), RuntimeError(why))
+
+    async def close(self) -> None:
+        """Let factories close what they hold open in the running event loop (connections to a model)."""
+        for spec in self._agents.values():
+            shut = getattr(spec.factory, "close", None)
+            if shut is not None:
+                await shut()
+
+    async def _alone(self, task: Task) -> Record:
         try:
-            play(episode, agent)
-        except AgentFault as fault:
-            error = str(fault)
-        except Exception as fault:  # noqa: BLE001  # the one broad except: a failed episode is recorded, not lost
-            error, ours = f"{type(fault).__name__}: {fault}", True
-        return record(task, episode, agent, error, ours=ours)
+            return await self.run_async(task)
+        finally:
+            await self.close()
+
+    def _deadline(self, task: Task) -> float | None:
+        """Return how long an episode may wait; a model's agent counts for itself, without the queue for a slot."""
+        return None if is_model(task.agent) else (self.setting.model or ModelPlan()).episode_deadline
+
+    def _made(self, task: Task) -> tuple[Agent | AsyncAgent | None, Exception | None]:
+        """Return the task's agent, or what its factory raised."""
+        try:
+            return self.agent(task), None
+        except WardroundError:
+            raise
+        except Exception as fault:  # noqa: BLE001  # an outside factory may raise anything
+            return None, AgentFault(f"the factory raised {type(fault).__name__}: {fault}")
 
 
-def record(task: Task, episode: Episode, agent: Agent, error: str = "", *, ours: bool = False) -> Record:
+def record(task: Task, episode: Episode, agent: Agent | AsyncAgent | AgentSpec, fault: Exception | None) -> Record:
     """Return the record of a played episode: who, what, score, hash and the whole trajectory.
 
     Args:
         task: What was played.
         episode: As it was left.
-        agent: Who played.
-        error: What went wrong; "" where nothing did.
-        ours: Whether it was this library that went wrong, not the agent.
+        agent: Who played, or would have.
+        fault: What went wrong; None where nothing did. An `AgentFault` is the agent's, an `EndpointFault` its
+            model's, anything else this library's: a set-up failure is not an agent's failure.
     """
-    outcome = "environment_error" if ours else outcome_of(episode, error)
+    error, outcome = "", outcome_of(episode, "")
+    if fault is not None:
+        outcome = "environment_error"
+        error = f"{type(fault).__name__}: {fault}"
+        if isinstance(fault, AgentFault | EndpointFault):
+            outcome = "agent_error" if isinstance(fault, AgentFault) else "endpoint_error"
+            error = str(fault)
     return {
         "format": RECORD_FORMAT,
         "key": task.key,
@@ -217,8 +326,9 @@ def record(task: Task, episode: Episode, agent: Agent, error: str = "", *, ours:
         "seed": task.seed,
         "licence": episode.session.licence,
         "outcome": outcome,
-        "error": error,
+        "error": error.encode("utf-8", "replace").decode()[:_LONGEST_ERROR],
         "score": episode.score,
+        "usage": _usage(agent),
         "trajectory_hash": episode.trajectory_hash,
         "trajectory": episode.trajectory,
     }
@@ -233,52 +343,13 @@ def outcome_of(episode: Episode, error: str) -> Outcome:
     return "truncated" if episode.truncated else "completed"
 
 
-def run_serial(worker: Worker, tasks: Iterable[Task]) -> Iterator[Record]:
-    """Play tasks one after the other in this process."""
-    for task in tasks:
-        yield worker.run(task)
-
-
-_worker: Worker | None = None
-
-
-def _start_worker(setting: Setting) -> None:
-    global _worker
-    _worker = Worker(setting)
-
-
-def _run_task(task: Task) -> Record:
-    assert _worker is not None
-    return _worker.run(task)
-
-
-def run_processes(
-    setting: Setting, tasks: Sequence[Task], workers: int, *, on_submit: Callable[[int], None] | None = None
-) -> Iterator[Record]:
-    """Play tasks in `workers` processes; records come in the order they finish.
-
-    Args:
-        setting: Opened anew in every process.
-        tasks: What to play.
-        workers: Number of processes.
-        on_submit: Called with the number of tasks in flight, for progress.
-    """
-    # spawn, not fork: a forked child of a process that has threads (Ray, duckdb) may deadlock
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker, initargs=(setting,)) as pool:
-        queue = iter(tasks)
-        pending: set[Future[Record]] = set()
-        exhausted = False
-        while pending or not exhausted:
-            while not exhausted and len(pending) < workers * 4:
-                task = next(queue, None)
-                if task is None:
-                    exhausted = True
-                    break
-                pending.add(pool.submit(_run_task, task))
-            if on_submit is not None:
-                on_submit(len(pending))
-            if pending:
-                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield future.result()
+def _usage(agent: Agent | AsyncAgent | AgentSpec) -> dict[str, Any]:
+    """Return what an agent says it used up, {} where it says nothing; what is no plain JSON is told, not kept."""
+    usage = getattr(agent, "usage", None)
+    if usage is None:
+        return {}
+    try:
+        plain: Any = orjson.loads(orjson.dumps(usage))
+    except TypeError as error:
+        return {"fault": f"`usage` is no plain JSON: {error}"}
+    return plain if isinstance(plain, dict) else {"fault": "`usage` is no object"}
