@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from .ablation import VARIATIONS, ablate
 from .agent import Action, Agent, AgentFactory, Answer, AsyncAgent, EndpointFault, Invalid
 from .agreement import rows_agreement, run_agreement
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate
+from .failures import CATEGORIES, failures_of
 from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
 from .llm import ChatClient, ChatReply, ChatRequest, LlmAgent, ModelPlan
@@ -18,6 +20,8 @@ from .tables import tables, turn_results
 
 __all__ = [
     "AGENTS",
+    "CATEGORIES",
+    "VARIATIONS",
     "Action",
     "Agent",
     "AgentFactory",
@@ -43,11 +47,13 @@ __all__ = [
     "Setting",
     "Task",
     "Worker",
+    "ablate",
     "advance",
     "answer_sheet",
     "check_set",
     "clear_run",
     "evaluate",
+    "failures_of",
     "find_agent",
     "human_agreement",
     "is_judged",

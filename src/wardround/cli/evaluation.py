@@ -7,7 +7,7 @@ from typing import Any
 
 from . import common
 from .output import print_json, print_table, progress
-from .playing import add_playing, bars, how_of, plan_of
+from .playing import add_playing, bars, difference, how_of, plan_of, print_failures
 
 _DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
 _LEGEND = (
@@ -161,32 +161,53 @@ def _print_results(report: dict[str, Any]) -> None:
     for one in report["errors"]:
         told = f"{one['episodes']} episodes of {one['agent']} ended in {one['outcome']}"
         print(f"{told}; the first, {one['key']}: {printable(one['first'])}")
+    _print_trials(report["results"])
+    _print_usage(report["results"])
+    for row in report["results"]:
+        print_failures(f"{row['agent']}, {row['phrasing']}, {row['language']}", row["failures"])
     _print_comparisons(report["comparisons"])
     speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
     if speeds:
         print(f"{speeds[0]:.0f} episodes/s")
 
 
+def _print_trials(results: list[dict[str, Any]]) -> None:
+    """Print what repeated trials say of reliability: pass@k, any of k passes; pass^k, all of k do (session≥.60)."""
+    most = max((len(row["pass_at_k"]) for row in results), default=0)
+    if most < 2:
+        return
+    ks = [str(k) for k in range(1, most + 1)]
+    rows = [
+        (
+            row["agent"],
+            row["phrasing"],
+            row["language"],
+            *(row["pass_at_k"].get(k) for k in ks),
+            *(row["pass_hat_k"].get(k) for k in ks[1:]),
+        )
+        for row in results
+    ]
+    columns = ("agent", "phrasing", "language", *(f"pass@{k}" for k in ks), *(f"pass^{k}" for k in ks[1:]))
+    print_table("Sessions passed in k trials", columns, rows)
+
+
+def _print_usage(results: list[dict[str, Any]]) -> None:
+    """Print what agents say they used up; results.json has all of it."""
+    for row in results:
+        if not (usage := row.get("usage")):
+            continue
+        sums = [f"{name} {value:,}" for name, value in usage.items() if isinstance(value, int) and name != "episodes"]
+        sums += [f"{name} {value:.4f}" for name, value in usage.items() if isinstance(value, float)]
+        unknown = [f"{name} unknown in {count}" for name, count in usage["unknown"].items()]
+        where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
+        print(f"{where} used: {', '.join([*sums, *unknown])}")
+
+
 def _print_comparisons(found: list[dict[str, Any]]) -> None:
     """Print paired differences; q is p adjusted for how many were tested (Benjamini–Hochberg)."""
     moved = [one for one in found if one["difference"] or one["p"] < 1]
-    rows = [
-        (
-            one["label"],
-            f"{one['second']} − {one['first']}",
-            one["pairs"],
-            f"{one['difference']:+.3f}",
-            None if one["interval"] is None else "{:+.3f} … {:+.3f}".format(*one["interval"]),
-            _chance(one["p"]),
-            _chance(one["q"]),
-        )
-        for one in moved
-    ]
+    rows = [(one["label"], f"{one['second']} − {one['first']}", *difference(one)) for one in moved]
     if rows:
         print_table("The same turns compared", ("turns", "difference", "pairs", "Δ", "95 %", "p", "q"), rows)
     if len(found) > len(moved):
         print(f"compared without any difference: {len(found) - len(moved)} (results.json has all)")
-
-
-def _chance(p: float) -> str:
-    return f"{p:.3f}" if p >= 0.001 else "<0.001"

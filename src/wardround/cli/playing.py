@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from . import common
-from .output import progress
+from .output import print_list, progress
 
 if TYPE_CHECKING:
     from wardround.agents import EvaluationPlan, How
@@ -20,7 +20,9 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that plays agents on a set: what, with whom, how scored, where."""
     parser.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
     parser.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
-    parser.add_argument("--agent", action="append", required=True, help="name, or module:factory (of seed); repeatable")
+    parser.add_argument(
+        "--agent", action="append", required=True, help="name, litellm:MODEL, or module:factory (of seed); repeatable"
+    )
     parser.add_argument("--trials", type=common.positive, default=1)
     parser.add_argument("--view", choices=("compact", "fhir"), default="compact", help="form of search results")
     parser.add_argument("--scoring", choices=("wardround", "paper"), default="wardround")
@@ -28,8 +30,21 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
     where.add_argument("--ray", default=None, metavar="ADDRESS", help="`local`, `auto` or ray://HOST:PORT")
+    parser.add_argument(
+        "--in-flight",
+        type=common.positive,
+        default=None,
+        metavar="N",
+        help="episodes at a time that wait for a model: in all, or per Ray actor (default 16)",
+    )
     parser.add_argument("--actors", type=common.positive, default=2, help="Ray actors (with --ray)")
     parser.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="with --resume: play again what ended in endpoint_error or environment_error",
+    )
+    common.add_model(parser)
     common.add_judge(parser)
     common.add_seed(parser)
     common.add_limit(parser, "sessions")
@@ -56,6 +71,7 @@ def plan_of(args: argparse.Namespace, **more: Any) -> EvaluationPlan:
         scoring=args.scoring,
         plan=args.plan,
         judge=common.judge_plan(args),
+        model=common.model_plan(args, args.agent),
         **more,
     )
 
@@ -63,12 +79,15 @@ def plan_of(args: argparse.Namespace, **more: Any) -> EvaluationPlan:
 def how_of(args: argparse.Namespace, tell: Progress, judged: Progress) -> How:
     """Return where the episodes run, as the options of `add_playing` say, with bars of `bars`."""
     from wardround.agents import How
+    from wardround.agents.runners import IN_FLIGHT
 
     return How(
         workers=args.workers,
+        in_flight=args.in_flight or IN_FLIGHT,
         ray=args.ray,
         actors=args.actors,
         resume=args.resume,
+        retry=args.retry,
         progress=tell,
         judging=judged,
     )
@@ -88,3 +107,27 @@ def bars(*, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
             opened[0](done, total)
 
         yield tell, judged
+
+
+def print_failures(where: str, failures: Mapping[str, int]) -> None:
+    """Print why turns failed, the commonest reason first; nothing where none did.
+
+    Args:
+        where: Whose turns, and how they were played.
+        failures: How often, by category.
+    """
+    ordered = sorted(failures.items(), key=lambda one: (-one[1], one[0]))
+    if total := sum(failures.values()):
+        told = [f"{name.replace('_', ' ')} {count}" for name, count in ordered if count]
+        print_list(f"{where}: {total} failed turns:", told)
+
+
+def chance(p: float) -> str:
+    """Return p or q as tables show it."""
+    return f"{p:.3f}" if p >= 0.001 else "<0.001"
+
+
+def difference(one: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the cells of a paired comparison: pairs, difference, 95 % interval, p, q."""
+    interval = None if one["interval"] is None else "{:+.3f} … {:+.3f}".format(*one["interval"])
+    return one["pairs"], f"{one['difference']:+.3f}", interval, chance(one["p"]), chance(one["q"])
