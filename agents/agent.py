@@ -84,4 +84,7 @@ class AsyncAgent(Protocol):
 
 
 AgentFactory = Callable[[int], Agent | AsyncAgent]
-"""Makes the agent of one episode from that episode's seed."""
+"""Makes the agent of one episode from that episode's seed.
+
+Where a factory has a coroutine `close()`, runners await it before they leave the event loop: agents of one process may
+share connections to a model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -30,8 +30,6 @@ class AgentSpec:
     name: str
     sees_gold: bool
     factory: AgentFactory
-    close: Callable[[], Awaitable[None]] | None = None
-    """Lets go of what the agents of one event loop shared; runners await it before they leave the loop."""
 
 
 def find_agent(name: str, sessions: SessionSet, model: ModelPlan | None = None) -> AgentSpec:
@@ -78,8 +76,7 @@ def _model_agent(name: str, sessions: SessionSet, plan: ModelPlan) -> AgentSpec:
     plan.allow(session.licence for session in sessions)
     check_litellm()
     key_of(plan.key_env, plan.base)  # a key that is not there is told before anything is played
-    factory = LlmFactory(name[len(LITELLM) :], plan)
-    return AgentSpec(name, False, factory, factory.close)
+    return AgentSpec(name, False, LlmFactory(name[len(LITELLM) :], plan))
 
 
 def _without_seed(made: Callable[[], Agent]) -> AgentFactory:

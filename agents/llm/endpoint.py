@@ -96,8 +96,7 @@ class Endpoint:
         client = self._client(request)
         attempt = 1
         while True:
-            sent = self._without_dropped(request)
-            reply = await self._once(client, sent, patience)
+            sent, reply = await self._once(client, request, patience)
             if reply.status == 200:
                 usage.add(reply)
                 return reply
@@ -138,8 +137,12 @@ class Endpoint:
         kept = {name: value for name, value in request.settings.items() if name not in self._dropped}
         return replace(request, settings=kept)
 
-    async def _once(self, client: ChatClient, request: ChatRequest, patience: Patience) -> ChatReply:
+    async def _once(
+        self, client: ChatClient, request: ChatRequest, patience: Patience
+    ) -> tuple[ChatRequest, ChatReply]:
+        """Ask once, as soon as there is a slot; return what was sent and what came back."""
         async with self._slot():
+            sent = self._without_dropped(request)  # in the slot: others may have learnt something meanwhile
             if patience.left <= 0:
                 raise EndpointFault(
                     f"{self.model}: the episode has waited {self.plan.episode_deadline:g} s for its model"
@@ -147,11 +150,11 @@ class Endpoint:
             limit = min(self.plan.deadline, patience.left)
             began = self._clock()
             try:
-                return await asyncio.wait_for(client.chat(request), limit)
+                return sent, await asyncio.wait_for(client.chat(sent), limit)
             except TimeoutError:
-                return ChatReply(0, error=f"no reply within {limit:g} s")
+                return sent, ChatReply(0, error=f"no reply within {limit:g} s")
             except Exception as fault:  # noqa: BLE001  # whatever a client's library raises is a failed try, and told
-                return ChatReply(0, error=f"{type(fault).__name__}: {fault}")
+                return sent, ChatReply(0, error=f"{type(fault).__name__}: {fault}")
             finally:
                 patience.spend(self._clock() - began)
 

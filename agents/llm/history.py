@@ -75,11 +75,13 @@ def steps_of(messages: Sequence[Mapping[str, Any]], turn_start: int, together: M
         made = list(_made(messages, index))
         group = together.get(made[0].id)
         names = tuple(one.name for one in made)
-        size = 1
-        if group is not None and names[: len(group.names)] == group.names[: len(names)]:
-            size = min(len(group.names), len(made))
-        note = group.note if group is not None and size else message["content"]
-        steps.append(Step("calls", note, tuple(made[:size]), open=index >= turn_start))
+        # calls that a turn's end cut off are not there; gold's, which may stand in their place, have other names
+        size = 0 if group is None else min(len(group.names), len(made))
+        if group is None or not size or names[:size] != group.names[:size]:
+            steps.append(Step("calls", message["content"], (made[0],), open=index >= turn_start))
+            index += 2
+            continue
+        steps.append(Step("calls", group.note, tuple(made[:size]), open=index >= turn_start))
         index += 2 * size
     return steps
 

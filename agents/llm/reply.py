@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
+
 from wardround.agents.agent import Action, Answer, Invalid
 from wardround.envs import parse_action
 from wardround.patients import ToolCall
+from wardround.rubrics import clean_text
 
 MOST_CALLS: Final = 64
 """Calls read from one reply; no turn allows as many."""
+_TEXT_PARTS: Final = ("text", "output_text")
 _PRIVATE: Final = ("thinking", "thought", "reasoning")
 """Tags that some models put around their reasoning, beside `<think>`, which the action grammar knows."""
 
@@ -35,13 +39,13 @@ def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
         message: `content` (text, parts, or None), `tool_calls` (each with `name` and `arguments`), `refusal`.
         answer_format: Of the open turn.
     """
-    text = unveiled(text_of(message.get("content")))
-    calls = tuple(_call(one) for one in message.get("tool_calls") or ())
+    text = unveiled(clean_text(text_of(message.get("content"))))
+    calls = tuple(_call(one) for one in message.get("tool_calls") or ())[:MOST_CALLS]
     if calls:
         said = parse_action(text)
         return Read(calls, said.note or said.answer or "")
     if not text.strip() and isinstance(message.get("refusal"), str):
-        return Read((Answer(message["refusal"]),))
+        return Read((Answer(clean_text(message["refusal"])),))
     parsed = parse_action(text, answer_format)
     if parsed.mistake is not None:
         return Read((Invalid(text.strip(), parsed.mistake),))
@@ -60,9 +64,6 @@ def text_of(content: Any) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-_TEXT_PARTS: Final = ("text", "output_text")
-
-
 def unveiled(text: str) -> str:
     """Write every tag of reasoning as `<think>`, which the action grammar takes out."""
     for tag in _PRIVATE:
@@ -72,9 +73,11 @@ def unveiled(text: str) -> str:
 
 
 def _call(one: Mapping[str, Any]) -> ToolCall:
-    """Return a native call as the model wrote it, right or wrong."""
-    arguments = one.get("arguments")
-    name = one.get("name")
-    if arguments is None or arguments == "":
-        arguments = {}
-    return ToolCall(name if isinstance(name, str) else "", arguments)
+    """Return a native call as the model wrote it, right or wrong; what the action grammar can read is read."""
+    raw, name = one.get("arguments"), one.get("name")
+    name = clean_text(name) if isinstance(name, str) else ""
+    if not isinstance(raw, str):
+        return ToolCall(name, {} if raw is None else raw)
+    raw = clean_text(raw)
+    parsed = parse_action(orjson.dumps({"tool": name, "arguments": raw}).decode())
+    return parsed.calls[0] if parsed.calls else ToolCall(name, raw)  # the tool says what is wrong with its arguments

@@ -12,7 +12,18 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, says, send, status
 
-from wardround.agents import Asked, EvaluationPlan, How, JudgePlan, Reply, evaluate, judge_all, judging, litellm_door, rescore
+from wardround.agents import (
+    Asked,
+    EvaluationPlan,
+    How,
+    JudgePlan,
+    Reply,
+    evaluate,
+    judge_all,
+    judging,
+    litellm_door,
+    rescore,
+)
 from wardround.agents.judge_run import read_judgements
 from wardround.agents.litellm_door import wait_before
 from wardround.cli import main
