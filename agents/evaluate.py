@@ -24,10 +24,11 @@ from .judging import JudgePlan
 from .llm import ModelPlan
 from .registry import AgentSpec, find_agent, is_model
 from .results import RunFolder
-from .rollout import Record, Setting, Task, Worker, make_tasks, waits
+from .rollout import Outcome, Record, Setting, Task, Worker, make_tasks, waits
 from .runners import IN_FLIGHT, run_asyncio, run_processes, run_serial
 from .tables import tables
 
+_RETRIED: tuple[Outcome, ...] = ("endpoint_error", "environment_error")
 Progress = Callable[[int, int], None]
 """Called with (episodes done, episodes in all)."""
 
@@ -71,6 +72,8 @@ class How:
     """"local" or a cluster's address."""
     actors: int = 2
     resume: bool = False
+    retry: bool = False
+    """With `resume`: play again what ended in `endpoint_error` or `environment_error`."""
     progress: Progress | None = field(default=None, compare=False)
     judging: Progress | None = field(default=None, compare=False)
     """Called with (requests judged, requests in all)."""
@@ -93,6 +96,8 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
             asked about these data.
     """
     how = how or How()
+    if how.retry and not how.resume:
+        raise UsageError("`retry` plays again what an earlier run recorded: give it with `resume`")
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
     store = open_store(plan)
     folder_path = Path(out)
@@ -116,6 +121,8 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         given = plan.sessions if isinstance(plan.sessions, str) else str(folder_path / "sessions.jsonl")
         inputs = {"sessions": given, "charts": str(store.path)}
         write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
+        if how.retry:
+            folder.forget(_RETRIED)
         done = folder.done()
         left = [task for task in tasks if task.key not in done]
         began = time.monotonic()

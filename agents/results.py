@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -66,6 +66,25 @@ class RunFolder:
     def done(self) -> set[str]:
         """Return the keys already recorded. A line torn by a kill is dropped and its episode played again."""
         return {record["key"] for part in self._part_files() for record in read_records(part, torn_tail=True)}
+
+    def forget(self, outcomes: Collection[str]) -> int:
+        """Drop the records that ended so, in order to play those episodes again.
+
+        Returns:
+            How many were dropped.
+        """
+        self.close()
+        dropped = 0
+        for part in self._part_files():
+            found = sum(record["outcome"] in outcomes for record in read_records(part, torn_tail=True))
+            if not found:
+                continue
+            dropped += found
+            with writing_whole(part) as out:
+                out.writelines(
+                    line for _, line, record in _lines(part, torn_tail=True) if record["outcome"] not in outcomes
+                )
+        return dropped
 
     def append(self, part: str, record: Record) -> None:
         """Add a record to a part and flush it."""

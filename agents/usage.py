@@ -12,6 +12,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+_NAMES = frozenset({"seed"})
+"""What names an episode rather than being used up by it: not summed."""
 _DEEPEST = 8
 """Objects within objects that are followed; an agent's usage is its own to write."""
 
@@ -46,6 +48,8 @@ class Usage:
     def _add_all(self, sums: dict[str, Any], usage: Mapping[str, Any], where: str, depth: int) -> None:
         for key, value in usage.items():
             name = f"{where}{key}"
+            if key in _NAMES:
+                continue
             if value is None:
                 self._unknown[name] += 1
             elif isinstance(value, bool | int | float):

@@ -19,6 +19,7 @@ class Waiting:
     sees_gold = False
     now = 0
     most = 0
+    tells_most = True
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -37,7 +38,8 @@ class Waiting:
         finally:
             cls.now -= 1
         self.usage["requests"] += 1
-        self.usage["most"] = cls.most
+        if self.tells_most:
+            self.usage["most"] = cls.most
         self.acted += 1
         return self.action(view)
 
@@ -65,6 +67,8 @@ class Plain(Waiting):
 
 class Slow(Waiting):
     """Long enough to be interrupted; notes in the file $WAITING_LOG which episodes it begins."""
+
+    tells_most = False  # so that its records are the same whatever else is in flight
 
     async def pause(self) -> None:
         if not self.acted and (log := os.environ.get("WAITING_LOG")):
