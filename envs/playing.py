@@ -50,16 +50,17 @@ def play_text(episode: Episode, action: str) -> Played:
     return _after_calls(episode, turn, results)
 
 
-def play_call(episode: Episode, name: str, arguments: Mapping[str, Any] | str | None) -> Played:
+def play_call(episode: Episode, name: str, arguments: Mapping[str, Any] | str | None, note: str = "") -> Played:
     """Play one tool call.
 
     Args:
         episode: Not over.
         name: Published name or alias, as the policy wrote it.
         arguments: As the policy wrote them.
+        note: Prose beside the call.
     """
     turn = episode.turn
-    return _after_calls(episode, turn, [episode.call(name, arguments)])
+    return _after_calls(episode, turn, [episode.call(name, arguments, note=note)])
 
 
 def play_answer(episode: Episode, text: str) -> Played:

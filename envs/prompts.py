@@ -25,7 +25,8 @@ def notice(language: str, key: str) -> str:
 
     Args:
         language: "en" or "zh".
-        key: A key of data/prompts.json: over_budget, closed, ended, empty_answer, next, final, options.
+        key: A key of data/prompts.json: over_budget, closed, ended, empty_answer, bad_reply, next, final,
+            options.
     """
     return str(_texts()[language][key])
 
@@ -47,6 +48,15 @@ def action_guide(language: str, tools: str) -> str:
         tools: The tools' schemas, one JSON object a line.
     """
     return "\n".join(_texts()[language]["actions"]).format(tools=tools)
+
+
+def reply_guide(language: str) -> str:
+    """Return what to append to the prompt for policies that answer through a tool of their own.
+
+    Args:
+        language: "en" or "zh".
+    """
+    return "\n".join(_texts()[language]["reply"])
 
 
 def prompt_of(language: str, budget: Budget) -> str:

@@ -21,7 +21,13 @@ def _modules() -> list[str]:
 
 @pytest.mark.parametrize("name", _modules())
 def test_doctests(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(name))
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:  # a door whose trainer is not installed here; tests/external runs it
+        if not name.startswith("wardround.envs.adapters.") or "pip install 'wardround[" not in str(error):
+            raise
+        pytest.skip(str(error))
+    result = doctest.testmod(module)
     assert result.failed == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -17,9 +18,18 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
+def _absent(path: Path) -> list[str]:
+    """Return what an example imports that is not installed here: a trainer. tests/external runs it with one."""
+    named = re.findall(r"^(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [name for name in named if importlib.util.find_spec(name) is None]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_and_is_short(path: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 80
+    if absent := _absent(path):
+        assert absent[0] in {"inspect_ai", "openenv", "skyrl_gym", "uvicorn"}
+        pytest.skip(f"needs {', '.join(absent)}")
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

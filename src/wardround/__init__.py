@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from wardround.envs.registration import make, register
 
 if TYPE_CHECKING:
+    from wardround.envs.adapters import dataset
     from wardround.patients import load_charts
     from wardround.sessions import load_sessions
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "load_charts", "load_sessions", "make", "register"]
+__all__ = ["__version__", "dataset", "load_charts", "load_sessions", "make", "register"]
 
 _HOMES = {
+    "dataset": "wardround.envs.adapters",
     "load_charts": "wardround.patients",
     "load_sessions": "wardround.sessions",
 }
