@@ -7,6 +7,7 @@ from .agent import Action, Agent, AgentFactory, Answer, AsyncAgent, EndpointFaul
 from .agreement import rows_agreement, run_agreement
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate
+from .export import ExportPlan, export
 from .failures import CATEGORIES, failures_of
 from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
@@ -34,6 +35,7 @@ __all__ = [
     "ChatRequest",
     "EndpointFault",
     "EvaluationPlan",
+    "ExportPlan",
     "How",
     "Invalid",
     "JudgeClient",
@@ -53,6 +55,7 @@ __all__ = [
     "check_set",
     "clear_run",
     "evaluate",
+    "export",
     "failures_of",
     "find_agent",
     "human_agreement",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .builder import ChartBuilder
-from .caching import cached, fingerprint
+from .caching import cache_folder, cached, fingerprint
 from .chart import Chart, Entry, Snapshot, ViewFilter
 from .datafile import load_data
 from .dialogue import Dialogue, Said, interview_problems
@@ -90,6 +90,7 @@ __all__ = [
     "WardroundError",
     "Words",
     "build_hospital",
+    "cache_folder",
     "cached",
     "check_output",
     "conditions_of",

@@ -82,13 +82,14 @@ def _decides(file: Traversable) -> bool:
 
 def _folders() -> Iterator[Path]:
     """Yield the folders to try: the user's cache, then a new folder that goes with this process."""
-    yield _cache_folder()
+    yield cache_folder()
     own = Path(tempfile.mkdtemp(prefix="wardround-"))
     atexit.register(shutil.rmtree, own, ignore_errors=True)
     yield own
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """Return the folder where stores and sets are kept that were made on first use; it may not be there yet."""
     given = os.environ.get(CACHE_VARIABLE)
     if given:
         return Path(given)
