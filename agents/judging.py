@@ -305,6 +305,7 @@ class LiteLLMClient:
                     timeout=plan.deadline,
                     max_retries=0,
                     num_retries=0,
+                    drop_params=True,
                     **wanted,
                 )
         except Exception as fault:  # noqa: BLE001  # litellm's errors have no common base beside Exception

@@ -113,7 +113,7 @@ def import_litellm() -> Any:
     litellm.failure_callback = []
     litellm.telemetry = False
     litellm.suppress_debug_info = True
-    litellm.drop_params = True
+    litellm.drop_params = False  # who asks says so, or wants to be told
     litellm.disable_aiohttp_transport = True
     return litellm
 

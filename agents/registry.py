@@ -14,11 +14,12 @@ from wardround.sessions import SessionSet
 
 from .adversaries import ADVERSARIES
 from .agent import Agent, AgentFactory, AsyncAgent
+from .baseline import Baseline, BaselineWithoutMemory
 from .litellm_door import LITELLM, check_litellm, key_of
 from .llm import LlmFactory, ModelPlan
 from .scripted import Blind, Echo, Oracle, Random, Refuser, Silent, Stuffer
 
-_PLAIN = ("blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
+_PLAIN = ("baseline", "baseline-no-memory", "blind", "echo", "oracle", "random", "refuser", "silent", "stuffer")
 AGENTS = tuple(sorted((*_PLAIN, *(one.name for one in ADVERSARIES))))
 """Names of the built-in agents."""
 
@@ -48,6 +49,8 @@ def find_agent(name: str, sessions: SessionSet, model: ModelPlan | None = None) 
     if name.startswith(LITELLM):
         return _model_agent(name, sessions, model or ModelPlan())
     plain: dict[str, AgentFactory] = {
+        "baseline": lambda seed: Baseline(),
+        "baseline-no-memory": lambda seed: BaselineWithoutMemory(),
         "blind": lambda seed: Blind(sessions),
         "echo": lambda seed: Echo(),
         "oracle": lambda seed: Oracle(),
@@ -73,6 +76,8 @@ def is_model(name: str) -> bool:
 
 
 def _model_agent(name: str, sessions: SessionSet, plan: ModelPlan) -> AgentSpec:
+    if name == LITELLM:
+        raise UsageError("agent `litellm:` names no model; give litellm:MODEL, as in litellm:openai/gpt-5-mini")
     plan.allow(session.licence for session in sessions)
     check_litellm()
     key_of(plan.key_env, plan.base)  # a key that is not there is told before anything is played

@@ -61,10 +61,6 @@ class ChatReply:
 class ChatClient(Protocol):
     """Sends one chat and returns what came back; may raise, which counts as no reply."""
 
-    def unsupported(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return which of these optional parameters the model is known not to take."""
-        ...
-
     async def chat(self, request: ChatRequest) -> ChatReply:
         """Ask once."""
         ...
@@ -91,20 +87,6 @@ class LiteLLMChat:
         self._key = key_of(plan.key_env, plan.base)
         self._litellm = import_litellm()
 
-    def unsupported(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return which of these parameters litellm would drop for this model.
-
-        An endpoint of one's own may serve anything under any name, so there nothing is known: it is sent, and refused
-        where the endpoint does not take it.
-        """
-        if self._plan.base:
-            return ()
-        try:
-            taken = self._litellm.get_supported_openai_params(model=self._model)
-        except Exception:  # noqa: BLE001  # an unknown provider: the request itself says so, in better words
-            return ()
-        return tuple(name for name in names if taken is not None and name not in taken)
-
     async def chat(self, request: ChatRequest) -> ChatReply:
         """Ask once; what litellm raises is a reply with that status."""
         plan = self._plan
@@ -113,7 +95,8 @@ class LiteLLMChat:
         if request.tools:
             optional["tools"] = list(request.tools)
         if plan.base:
-            optional["allowed_openai_params"] = list(request.settings)  # else litellm drops what it does not know
+            # an endpoint of one's own may serve anything under any name: it says itself what it does not take
+            optional["allowed_openai_params"] = list(request.settings)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # pydantic warns of fields that endpoints leave out

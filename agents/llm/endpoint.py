@@ -73,7 +73,6 @@ class Endpoint:
         self._sleep = sleep
         self._clock = clock
         self._dropped: dict[str, None] = {}
-        self._looked = False
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -93,7 +92,7 @@ class Endpoint:
             OverflowFault: The request is too long.
             EndpointFault: No usable reply after all tries, or the endpoint refuses it, or no time is left.
         """
-        client = self._client(request)
+        client = self._client()
         attempt = 1
         while True:
             sent, reply = await self._once(client, request, patience)
@@ -108,7 +107,7 @@ class Endpoint:
                 continue
             if reply.status in HOPELESS or attempt >= self.plan.attempts:
                 tries = "1 try" if attempt == 1 else f"{attempt} tries"
-                raise EndpointFault(f"no reply of {self.model} after {tries}: {self._told(reply)}")
+                raise EndpointFault(f"no reply of {self.model} after {tries}: {self._told(reply)}{_hint(sent, reply)}")
             wait = max(wait_before(key, attempt), reply.retry_after or 0.0)
             if wait >= patience.left:
                 raise EndpointFault(
@@ -125,12 +124,9 @@ class Endpoint:
         if self._made is not None:
             await self._made.close()
 
-    def _client(self, request: ChatRequest) -> ChatClient:
+    def _client(self) -> ChatClient:
         if self._made is None:
             self._made = LiteLLMChat(self.model, self.plan)
-        if not self._looked:
-            self._looked = True
-            self._dropped.update(dict.fromkeys(self._made.unsupported(tuple(request.settings))))
         return self._made
 
     def _without_dropped(self, request: ChatRequest) -> ChatRequest:
@@ -172,6 +168,12 @@ class Endpoint:
         text = reply.error.replace(self.plan.base, "[endpoint]") if self.plan.base else reply.error
         first = next((line for line in text[:_SAID].splitlines() if line.strip()), "")
         return f"{what}: {printable(first)}"
+
+
+def _hint(sent: ChatRequest, reply: ChatReply) -> str:
+    """Return what may help a user whose model takes no tools."""
+    about_tools = bool(sent.tools) and reply.status in FORM_REFUSED and "tool" in reply.error[:_SAID].casefold()
+    return " (a model without tool calls plays with --model-mode json)" if about_tools else ""
 
 
 def refused_parameter(reply: ChatReply, sent: Mapping[str, Any]) -> str | None:

@@ -278,6 +278,7 @@ def test_waits_are_the_same_each_time_and_differ_between_episodes(fresh) -> None
         ([refused(401, "bad key")], 1, "after 1 try: status 401: bad key"),
         ([refused(404, "no such model")], 1, "status 404"),
         ([refused(400, "Invalid request")], 1, "status 400: Invalid request"),
+        ([refused(400, "tools are not supported")], 1, "plays with --model-mode json"),
         ([RuntimeError("connection lost")], 5, "no reply: RuntimeError: connection lost"),
         ([refused(0, "the reply has no message")], 5, "the reply has no message"),
     ],
@@ -356,14 +357,6 @@ def test_an_endpoint_may_refuse_every_parameter_but_not_for_ever(fresh) -> None:
         play_with(fresh(), model_agent(script))
     assert len(script.asked) == 5
     assert script.asked[-1].settings == {}
-
-
-def test_what_is_known_not_to_be_taken_is_never_sent(fresh) -> None:
-    script = Script(said("No."), unsupported=["seed", "reasoning_effort"])
-    agent = model_agent(script)
-    play_with(fresh(), agent)
-    assert set(script.asked[0].settings) == {"temperature", "max_tokens"}
-    assert agent.usage["dropped"] == ["reasoning_effort", "seed"]
 
 
 # -- many at once ------------------------------------------------------------------------------------------------------

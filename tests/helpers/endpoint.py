@@ -63,3 +63,20 @@ def says(*texts: str) -> Callable[[BaseHTTPRequestHandler], None]:
     ]
     reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices}
     return lambda handler: send(handler, 200, json.dumps(reply))
+
+
+def chat(
+    content: Any = None, *calls: tuple[str, Any, str], finish: str = "stop", used: tuple[int, int] = (7, 3), **more: Any
+) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Reply with a message: its content, native calls (id, name, arguments as text), and any other field."""
+    listed = [{"id": id, "type": "function", "function": {"name": name, "arguments": raw}} for id, name, raw in calls]
+    message = {"role": "assistant", "content": content, **({"tool_calls": listed} if listed else {}), **more}
+    usage = {"prompt_tokens": used[0], "completion_tokens": used[1], "total_tokens": sum(used)}
+    choices = [{"index": 0, "finish_reason": finish, "message": message}]
+    reply = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": choices, "usage": usage}
+    return lambda handler: send(handler, 200, json.dumps(reply))
+
+
+def error(code: int, message: str, /, **fields: Any) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Refuse as OpenAI does."""
+    return status(code, json.dumps({"error": {"message": message, "type": "invalid_request_error", **fields}}))

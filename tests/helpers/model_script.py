@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wardround.agents import AsyncAgent, ModelPlan
@@ -29,14 +29,10 @@ def refused(status: int, error: str = "", **more: Any) -> ChatReply:
 class Script:
     """Replies step by step; the last step is repeated."""
 
-    def __init__(self, *steps: Step, unsupported: Sequence[str] = ()) -> None:
+    def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.asked: list[ChatRequest] = []
-        self.refuses = tuple(unsupported)
         self.now = self.most = self.closed = 0
-
-    def unsupported(self, names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in names if name in self.refuses)
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         step = self.steps[min(len(self.asked), len(self.steps) - 1)]
