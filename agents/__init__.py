@@ -5,6 +5,7 @@ from __future__ import annotations
 from .ablation import VARIATIONS, ablate
 from .agent import Action, Agent, AgentFactory, Answer, AsyncAgent, EndpointFault, Invalid
 from .agreement import rows_agreement, run_agreement
+from .baseline import Baseline, BaselineWithoutMemory
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate
 from .export import ExportPlan, export
@@ -30,6 +31,8 @@ __all__ = [
     "Answer",
     "Asked",
     "AsyncAgent",
+    "Baseline",
+    "BaselineWithoutMemory",
     "ChatClient",
     "ChatReply",
     "ChatRequest",

@@ -38,12 +38,14 @@ def test_demo_prints_the_table_and_where_the_trajectories_are(
     out = str(tmp_path / "demo")
     assert main(["demo", "--out", out, "--limit", "3"]) == 0
     text = capsys.readouterr().out
-    for word in ("oracle*", "stuffer", "blind*", "silent", "explicit", "implicit", "trajectories.jsonl"):
+    for word in ("oracle*", "baseline-no-memory", "stuffer", "blind*", "silent", "implicit", "trajectories.jsonl"):
         assert word in text
     code, report = _json(capsys, "demo", "--out", out, "--limit", "3")
     assert code == 0
     assert {(row["agent"], row["phrasing"]) for row in report["results"]} == {
-        (agent, phrasing) for agent in ("oracle", "stuffer", "blind", "silent") for phrasing in ("explicit", "implicit")
+        (agent, phrasing)
+        for agent in ("oracle", "baseline", "baseline-no-memory", "stuffer", "blind", "silent")
+        for phrasing in ("explicit", "implicit")
     }
     assert {row["mrs"] for row in report["results"] if row["agent"] == "oracle"} == {1.0}
 

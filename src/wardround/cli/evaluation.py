@@ -9,7 +9,7 @@ from . import common
 from .output import print_json, print_table, progress
 from .playing import add_playing, bars, difference, how_of, plan_of, print_failures
 
-_DEMO_AGENTS = ["oracle", "stuffer", "blind", "silent"]
+_DEMO_AGENTS = ["oracle", "baseline", "baseline-no-memory", "stuffer", "blind", "silent"]
 _LEGEND = (
     "mRS: mean reward of sessions; r_plain: plain share of rubric items; turn≥.60: turns with reward 0.60 or more;\n"
     'session≥.60: sessions all of whose turns reach 0.60; NA, PE, AE: pronouns, ellipsis, "given all this"'

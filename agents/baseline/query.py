@@ -1,0 +1,385 @@
+"""What a physician asks: a question's names, what is asked of them, and what is left out.
+
+Every question is read alone. What it leaves out stays open (`Request.open_*`); `memory.py` may fill it in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache
+
+from wardround.patients import knowledge
+
+from .words import Vocabulary, first_of, has, pattern, vocabulary
+
+_MARKS = {"drug": "@", "drug_class": "@", "lab": "#", "vital": "#", "study": "%", "service": "~"}
+_KINDS = frozenset({"drug", "drug_class", "lab", "vital", "procedure", "service", "finding", "condition"})
+_DOSE = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s{0,2}(mg|mcg|g|units?|meq|单位)(?![a-z])")
+_NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,4})?")
+_CLAUSE = re.compile(r"[,:;.?!，：；。？！]")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A place in a question that names something."""
+
+    start: int
+    end: int
+    concept: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Look at one value; what is wanted next depends on it."""
+
+    lab: str | None
+    state: str
+    """low, high or abnormal."""
+    told: bool
+    """The value itself is asked for too."""
+    then: Request
+    otherwise: Request
+
+
+@dataclass(frozen=True)
+class Dosing:
+    """An order as the question words it."""
+
+    doses: tuple[str, ...]
+    route: str | None
+    frequency: str | None
+    comparator: str | None = None
+    """below or above, where the dose rests on a value."""
+    bound: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question, read."""
+
+    text: str
+    language: str
+    intent: str
+    """look, decide, branch, prescribe, request, flag or nothing."""
+    names: tuple[Name, ...] = ()
+    topics: tuple[Name, ...] = ()
+    """Names that were said to be looked at already ("given the creatinine, …")."""
+    asks: tuple[str, ...] = ()
+    topic_asks: tuple[str, ...] = ()
+    branch: Branch | None = None
+    dosing: Dosing | None = None
+    steps: tuple[str, ...] = ()
+    """Decision tables that the question may be about: those whose step it names best."""
+    priority: str | None = None
+    points: frozenset[str] = field(default_factory=frozenset)
+    """What it points back to: result, finding, drug, any."""
+    asks_patient: bool = False
+    """The patient is to be asked."""
+    given: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What memory put in, by kind."""
+
+    def of(self, *kinds: str, topics: bool = True) -> tuple[str, ...]:
+        """Return the concepts of some kinds in the order they are named; those that memory put in follow."""
+        named = [one for one in self.names if one.kind in kinds]
+        if topics or not named:
+            named = sorted({*named, *(one for one in self.topics if one.kind in kinds)}, key=lambda one: one.start)
+        recalled = [concept for kind in kinds for concept in self.given.get(kind, ())]
+        return tuple(dict.fromkeys([*(one.concept for one in named), *recalled]))
+
+    @property
+    def drugs(self) -> tuple[str, ...]:
+        """Drugs named."""
+        return self.of("drug", "drug_class")
+
+    @property
+    def labs(self) -> tuple[str, ...]:
+        """Tests and vital signs named."""
+        return self.of("lab", "vital")
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Clinical scores named."""
+        return self.of("score")
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Symptoms named."""
+        return self.of("finding")
+
+    def wanted(self, *kinds: str) -> tuple[str, ...]:
+        """Return the concepts of some kinds outside the topics, or those of the topics where there are none."""
+        return self.of(*kinds, topics=False)
+
+    def with_given(self, kind: str, *concepts: str) -> Request:
+        """Return the request with what memory knows put in."""
+        return replace(self, given={**self.given, kind: concepts})
+
+
+def read_query(text: str, language: str) -> Request:
+    """Read a question.
+
+    Args:
+        text: The physician's words.
+        language: "en" or "zh".
+    """
+    words = vocabulary(language)
+    body_at = _body(text.lower(), words, language)
+    names = _names(text)
+    return _request(text, language, names, body_at)
+
+
+def _request(text: str, language: str, names: tuple[Name, ...], body_at: int) -> Request:
+    words = vocabulary(language)
+    masked = _masked(text, names)
+    body = " " * body_at + masked[body_at:]
+    plain = Request(
+        text=text,
+        language=language,
+        intent="look",
+        names=tuple(one for one in names if one.start >= body_at),
+        topics=tuple(one for one in names if one.start < body_at),
+        asks=_asks(body, words, language),
+        topic_asks=_asks(masked[:body_at], words, language),
+        priority=first_of(body, words.priorities, language),
+        points=_points(body, words, language),
+        asks_patient=has(_squeezed(body), words.ask_patient, language),
+    )
+    if has(body, words.flag, language):
+        return replace(plain, intent="flag")
+    dosing = _dosing(body, words, language)
+    if dosing is not None:
+        return replace(plain, intent="prescribe", dosing=dosing)
+    if plain.priority is not None:
+        return replace(plain, intent="request")
+    branch = _branch(text, masked, names, body_at, language)
+    if branch is not None:
+        return replace(plain, intent="branch", branch=branch)
+    changes = bool(plain.drugs) and has(_squeezed(body), words.change, language)
+    if has(_squeezed(body), words.decide, language):
+        return replace(plain, intent="decide", steps=() if changes else steps_of(plain, body))
+    if not plain.asks and not plain.names:
+        return replace(plain, intent="nothing")
+    return plain
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)
+def _score_names() -> tuple[tuple[str, str], ...]:
+    """Return (wording in lower case, score), the longest first; a test that the chart reports is no score."""
+    found: dict[str, str] = {}
+    labs = knowledge.lexicon()
+    for use in knowledge.score_uses().values():
+        score = knowledge.score_of(use.id)
+        wordings = [score.name.en, score.name.zh, *score.synonyms.en, *score.synonyms.zh]
+        if use.names is not None:
+            wordings += [use.names.en, use.names.zh]
+        for wording in wordings:
+            concept = labs.resolve(wording, kinds={"lab", "vital"}) if wording else None
+            if wording and (concept is None or concept.id not in use.unless_charted):
+                found.setdefault(wording.lower(), use.id)
+    return tuple(sorted(found.items(), key=lambda one: (-len(one[0]), one[0])))
+
+
+def _names(text: str) -> tuple[Name, ...]:
+    low, names, taken = text.lower(), [], [False] * (len(text) + 1)
+    for wording, score in _score_names():
+        at = low.find(wording)
+        while at >= 0:
+            end = at + len(wording)
+            whole = not (wording[0].isascii() and at and low[at - 1].isalnum() and low[at - 1].isascii())
+            whole = whole and not (wording[-1].isascii() and low[end : end + 1].isalnum() and low[end].isascii())
+            if whole and not any(taken[at:end]):
+                names.append(Name(at, end, score, "score"))
+                taken[at:end] = [True] * (end - at)
+            at = low.find(wording, end)
+    lexicon = knowledge.lexicon()
+    for mention in lexicon.scan(text, kinds=_KINDS):
+        if not any(taken[mention.start : mention.end]):
+            kind: str = lexicon.concept(mention.concept).kind
+            if kind == "finding" and mention.concept in _no_symptoms():
+                continue
+            if kind == "procedure" and mention.concept in knowledge.study_profiles():
+                kind = "study"
+            names.append(Name(mention.start, mention.end, mention.concept, kind))
+    return tuple(sorted(names, key=lambda one: one.start))
+
+
+@lru_cache(maxsize=1)
+def _no_symptoms() -> frozenset[str]:
+    return frozenset({*vocabulary("en").not_symptoms, *vocabulary("zh").not_symptoms})
+
+
+def _masked(text: str, names: tuple[Name, ...]) -> str:
+    """Return the text in lower case, every name of a thing replaced by its mark, at the same length."""
+    low = list(text.lower())
+    for name in names:
+        mark = "$" if name.kind == "score" else _MARKS.get(name.kind)
+        if mark is not None:
+            low[name.start : name.end] = [mark] + ["\x00"] * (name.end - name.start - 1)
+    return "".join(low)
+
+
+def _squeezed(masked: str) -> str:
+    return masked.replace("\x00", "")
+
+
+# -- what is asked -----------------------------------------------------------------------------------------------------
+
+
+def _body(low: str, words: Vocabulary, language: str) -> int:
+    """Return where the question begins, after a list of what was looked at."""
+    start = _after_openers(low, words, language)
+    clauses = [found.start() for found in _CLAUSE.finditer(low, start)]
+    if language == "zh":
+        first = clauses[0] if clauses else len(low)
+        head = low[start:first]
+        if clauses and (head.startswith(words.topics) or head.endswith(words.joined)):
+            return first + 1
+        return start
+    if not any(low.startswith(f"{topic} ", start) for topic in words.topics):
+        return start
+    for at in clauses:
+        rest = low[at + 1 :].lstrip()
+        if rest and not rest.startswith(words.listed):
+            return at + 1
+    return start
+
+
+def _after_openers(low: str, words: Vocabulary, language: str) -> int:
+    found = re.compile(
+        rf"(?:(?:{'|'.join(map(re.escape, sorted(words.openers, key=len, reverse=True)))})"
+        + (r"[，。、]?" if language == "zh" else r"[,.]\s")
+        + ")"
+    ).match(low)
+    return found.end() if found else 0
+
+
+def _asks(body: str, words: Vocabulary, language: str) -> tuple[str, ...]:
+    """Return what is asked, in the order it is asked."""
+    text, found = _squeezed(body), []
+    for ask, cues in words.asks:
+        places = [(one.start(), one.end()) for one in pattern(cues, language).finditer(text)]
+        if places:
+            found.append((places[0][0], ask))
+        for start, end in places:
+            text = text[:start] + "\x01" * (end - start) + text[end:]
+    return tuple(ask for _, ask in sorted(found))
+
+
+def _points(body: str, words: Vocabulary, language: str) -> frozenset[str]:
+    text = _squeezed(body)
+    kinds = {"result": words.result, "finding": words.finding, "drug": words.drug}
+    found = {kind for kind, cues in kinds.items() if has(text, cues, language)}
+    if has(text, words.pointers, language):
+        found.add("any")
+    return frozenset(found)
+
+
+def _dosing(body: str, words: Vocabulary, language: str) -> Dosing | None:
+    text = _squeezed(body)
+    doses = tuple(f"{one.group(1)} {_unit(one.group(2))}" for one in _DOSE.finditer(text))
+    route = first_of(text, words.routes, language)
+    frequency = first_of(text, words.frequencies, language)
+    if not doses or (route is None and frequency is None):
+        return None
+    comparator, bound = None, None
+    for kind, cues in (("below", words.below), ("above", words.above)):
+        for cue in pattern(cues, language).finditer(text):
+            number = _NUMBER.match(text[cue.end() :].lstrip())
+            if number is not None and bound is None:
+                comparator, bound = kind, Decimal(number.group())
+    return Dosing(doses, route, frequency, comparator, bound)
+
+
+def _unit(unit: str) -> str:
+    return "units" if unit in {"unit", "units", "单位"} else unit
+
+
+def _branch(text: str, masked: str, names: tuple[Name, ...], body_at: int, language: str) -> Branch | None:
+    words = vocabulary(language)
+    other = pattern(words.otherwise, language).search(masked, body_at)
+    condition = pattern(words.if_, language).search(masked, body_at)
+    if other is None or condition is None or condition.start() > other.start():
+        return None
+    places = [
+        (found.start(), -found.end(), state)
+        for state, cues in words.states.items()
+        for found in pattern(cues, language).finditer(masked, body_at, other.start())
+    ]
+    if not places:
+        return None
+    _, minus_end, state = min(places)
+    end = -minus_end
+    before = [one for one in names if one.kind in {"lab", "vital"} and body_at <= one.start < end]
+    lab = before[0] if before else None
+    told = lab is not None and _CLAUSE.search(text, lab.end, end) is not None
+    return Branch(
+        lab=lab.concept if lab is not None else None,
+        state=state,
+        told=told,
+        then=_part(text, names, end, other.start(), language),
+        otherwise=_part(text, names, other.end(), len(text), language),
+    )
+
+
+def _part(text: str, names: tuple[Name, ...], start: int, end: int, language: str) -> Request:
+    """Return one arm of a branch, read for what is asked in it."""
+    inside = tuple(one for one in names if start <= one.start < end)
+    masked = _masked(text, names)[start:end]
+    return Request(
+        text=text[start:end],
+        language=language,
+        intent="look",
+        names=inside,
+        asks=_asks(masked, vocabulary(language), language),
+    )
+
+
+# -- which step a question on one value is about -----------------------------------------------------------------------
+
+
+def steps_of(request: Request, masked: str) -> tuple[str, ...]:
+    """Return the decision tables that a question may be about, by the name of their step; none where it names none.
+
+    Args:
+        request: The question.
+        masked: Its words in lower case, names masked.
+    """
+    low, language = request.text.lower(), request.language
+    repeat = has(_squeezed(masked), vocabulary(language).repeat, language)
+    about = {*request.labs, *request.scores}
+    found = {
+        table.id: _step_named(table, low, language, repeat=repeat)
+        for table in knowledge.decisions().values()
+        if not about or about & subjects_of(table.subject)
+    }
+    longest = max(found.values(), default=0)
+    return tuple(one for one, length in found.items() if length == longest) if longest else ()
+
+
+@lru_cache(maxsize=256)
+def subjects_of(subject: str) -> frozenset[str]:
+    """Return what a question may call a table's subject: blood pressure for its systolic part."""
+    whole = {"systolic_bp": {"blood_pressure"}, "diastolic_bp": {"blood_pressure"}}
+    return frozenset({subject, *whole.get(subject, ())})
+
+
+def _step_named(table: knowledge.DecisionTable, low: str, language: str, *, repeat: bool) -> int:
+    """Return how many characters of a question name the table's step; 0 where none do."""
+    step, found = table.step, 0
+    for wording in (step.names, step.asked):
+        if wording is None:
+            continue
+        words = str(wording.zh if language == "zh" else wording.en).lower()
+        for article in ("an ", "a ", "the "):
+            words = words.removeprefix(article)
+        if words and has(low, (words,), language):
+            found = max(found, len(words))
+    if not found and repeat and step.act == "recheck":
+        found = 1
+    return found
