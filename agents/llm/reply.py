@@ -15,6 +15,8 @@ from wardround.rubrics import clean_text
 
 MOST_CALLS: Final = 64
 """Calls read from one reply; no turn allows as many."""
+MOST_CHARACTERS: Final = 100_000
+"""Characters read of a reply's text and of the arguments of one call; what is longer is cut off there."""
 _TEXT_PARTS: Final = ("text", "output_text")
 _PRIVATE: Final = ("thinking", "thought", "reasoning")
 """Tags that some models put around their reasoning, beside `<think>`, which the action grammar knows."""
@@ -39,13 +41,13 @@ def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
         message: `content` (text, parts, or None), `tool_calls` (each with `name` and `arguments`), `refusal`.
         answer_format: Of the open turn.
     """
-    text = unveiled(clean_text(text_of(message.get("content"))))
+    text = unveiled(clean_text(text_of(message.get("content"))[:MOST_CHARACTERS]))
     calls = tuple(_call(one) for one in message.get("tool_calls") or ())[:MOST_CALLS]
     if calls:
         said = parse_action(text)
         return Read(calls, said.note or said.answer or "")
     if not text.strip() and isinstance(message.get("refusal"), str):
-        return Read((Answer(clean_text(message["refusal"])),))
+        return Read((Answer(clean_text(message["refusal"][:MOST_CHARACTERS])),))
     parsed = parse_action(text, answer_format)
     if parsed.mistake is not None:
         return Read((Invalid(text.strip(), parsed.mistake),))
@@ -75,9 +77,9 @@ def unveiled(text: str) -> str:
 def _call(one: Mapping[str, Any]) -> ToolCall:
     """Return a native call as the model wrote it, right or wrong; what the action grammar can read is read."""
     raw, name = one.get("arguments"), one.get("name")
-    name = clean_text(name) if isinstance(name, str) else ""
+    name = clean_text(name[:200]) if isinstance(name, str) else ""
     if not isinstance(raw, str):
         return ToolCall(name, {} if raw is None else raw)
-    raw = clean_text(raw)
+    raw = clean_text(raw[:MOST_CHARACTERS])
     parsed = parse_action(orjson.dumps({"tool": name, "arguments": raw}).decode())
     return parsed.calls[0] if parsed.calls else ToolCall(name, raw)  # the tool says what is wrong with its arguments

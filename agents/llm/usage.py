@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from wardround.rubrics import clean_text
+
 from .client import ChatReply
 
 
@@ -38,7 +40,7 @@ class Usage:
         self.tokens_in = _sum(self.tokens_in, reply.tokens_in)
         self.tokens_out = _sum(self.tokens_out, reply.tokens_out)
         self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
-        reason = reply.finish[:40] or "none"
+        reason = clean_text(reply.finish[:40]) or "none"
         self.finish[reason] = self.finish.get(reason, 0) + 1
 
     def as_dict(self, *, seed: int | None, dropped: tuple[str, ...]) -> dict[str, Any]:

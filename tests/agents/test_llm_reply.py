@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wardround.agents import Answer, Invalid
-from wardround.agents.llm.reply import MOST_CALLS, read_reply
+from wardround.agents.llm.reply import MOST_CALLS, MOST_CHARACTERS, read_reply
 from wardround.patients import ToolCall
 
 CALL = ToolCall("Patient_read", {"subject_id": "p1"})
@@ -107,6 +107,12 @@ def test_a_turn_that_wants_json_gets_it() -> None:
     assert read_reply(message('{"code": "I10"}'), "json").actions == (Answer('{"code": "I10"}'),)
 
 
-def test_a_flood_of_calls_is_bounded() -> None:
+def test_a_flood_is_bounded() -> None:
     assert len(read_reply(message(None, *[("a", "{}")] * 500)).actions) == MOST_CALLS
     assert len(read_reply(message('{"tool": "a"}' * 500)).actions) == MOST_CALLS
+    (action,) = read_reply(message("K" * 2_000_000)).actions
+    assert isinstance(action, Answer)
+    assert len(action.text) == MOST_CHARACTERS
+    (call,) = read_reply(message(None, ("a", '{"x": "' + "K" * 2_000_000))).actions
+    assert isinstance(call, ToolCall)
+    assert len(call.arguments) == MOST_CHARACTERS
