@@ -158,9 +158,7 @@ def dataset(
     for session in chosen:  # said now, not in the middle of a run
         refuse_evaluation(session)
         if not speaks(session, language):
-            raise UsageError(
-                f"session `{session.id}` has no wording in `{language}`: ask for one it has"
-            )
+            raise UsageError(f"session `{session.id}` has no wording in `{language}`: ask for one it has")
     rows = Rows(tuple(chosen), config, form, seed)
     next(iter(rows))  # likewise where phrasing or form cannot be played
     return rows
