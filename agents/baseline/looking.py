@@ -36,14 +36,25 @@ def look(turn: Turn, request: Request) -> Steps[list[str]]:
                 lines.append((yield from _DRUG_LINES[ask](turn, drug)))
         elif ask in _LINES:
             lines.append((yield from _LINES[ask](turn, request)))
-    if not {"function", "social", "note"} & set(asks):
+    lines.extend((yield from _of_the_patient(turn, request)))
+    if not lines and not request.of("study", "score"):
+        # a drug alone: how it is ordered
+        for drug in request.wanted("drug"):
+            lines.append((yield from _order_line(turn, drug)))
+    for study in request.wanted("study"):
+        lines.append((yield from study_line(turn, study)))
+    return lines
+
+
+def _of_the_patient(turn: Turn, request: Request) -> Steps[list[str]]:
+    """Ask about the symptoms that a question names, and about pain."""
+    lines: list[str] = []
+    if not {"function", "social", "note"} & set(request.asks):
         for finding in request.wanted("finding"):
             if finding != "pain" and finding not in vocabulary(turn.language).not_symptoms:
                 lines.append((yield from symptom_line(turn, finding)))
-    if "pain" not in asks and (_PAIN in request.labs or "pain" in request.wanted("finding")):
+    if "pain" not in request.asks and (_PAIN in request.labs or "pain" in request.wanted("finding")):
         lines.append((yield from pain_line(turn, request)))
-    for study in request.wanted("study"):
-        lines.append((yield from study_line(turn, study)))
     return lines
 
 
