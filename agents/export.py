@@ -89,7 +89,8 @@ def export(plan: ExportPlan, out: str | Path) -> dict[str, Any]:
             rows += 1
         if not rows:
             told = ", ".join(f"{count} {why}" for why, count in sorted(left_out.items())) or "no episode is there"
-            raise UsageError(f"nothing to export from `{plan.source}`: {told}; ask for less with --min-reward")
+            asked = "--min-reward, --language, --phrasing or --split"
+            raise UsageError(f"nothing to export from `{plan.source}`: {told}; mend {asked}")
     return {
         "format": plan.format,
         "rows": rows,
