@@ -20,7 +20,8 @@ from wardround.agents.litellm_door import (
 from .plan import ModelPlan
 
 _TOO_LONG = (
-    "context length", "context window", "context size", "maximum context", "prompt is too long", "too many tokens",
+    "context length", "context window", "context size", "maximum context", "maximum number of tokens",
+    "input is too long", "prompt is too long", "too many tokens",
 )  # fmt: skip
 """What endpoints say of a request that does not fit; only looked for in errors of status 400 and 413."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wardround.agents import JudgePlan, ModelPlan
@@ -123,11 +123,11 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the options of the models that play as litellm:MODEL; the agreement is the judge's option too."""
     group = parser.add_argument_group("model", "how a language model that plays (--agent litellm:MODEL) is asked")
 
-    def add(name: str, kind: Callable[[str], object] | None, meta: str, told: str) -> None:
+    def add(name: str, kind: Callable[[str], Any], meta: str, told: str) -> None:
         group.add_argument(f"--model-{name}", type=kind, default=None, metavar=meta, help=told)
 
-    add("base", None, "URL", "an OpenAI-compatible endpoint of your own")
-    add("key-env", None, "NAME", "environment variable that holds the model's key")
+    add("base", str, "URL", "an OpenAI-compatible endpoint of your own")
+    add("key-env", str, "NAME", "environment variable that holds the model's key")
     group.add_argument(
         "--model-mode",
         choices=_MODES,
@@ -143,9 +143,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--model-no-seed", action="store_true", help="send no seed")
     add("tokens", positive, "N", "tokens one reply may have (default 4096)")
-    add(
-        "context", positive, "N", "tokens of request and reply; older results are shortened to fit (default 32768)"
-    )
+    add("context", positive, "N", "tokens of request and reply; older results are shortened to fit (default 32768)")
     add("attempts", positive, "N", "tries a request (default 5)")
     add("deadline", positive, "SECONDS", "for one reply (default 120)")
     add("episode-deadline", positive, "SECONDS", "an episode may wait for its model in all (default 1800)")
@@ -193,5 +191,5 @@ def model_plan(args: argparse.Namespace, agents: Iterable[str]) -> ModelPlan | N
         if given or args.model_no_seed:
             raise UsageError("options of a model (--model-…) were given, but no agent is one: --agent litellm:MODEL")
         return None
-    wanted = {field: None if value == "default" else value for field, value in given.items()}
+    wanted: dict[str, Any] = {field: None if value == "default" else value for field, value in given.items()}
     return ModelPlan(agreement=args.data_agreement, seeded=not args.model_no_seed, **wanted)
