@@ -13,20 +13,9 @@ from typing import Any
 from . import common
 from .output import print_json, print_table, safe
 
-_CORE = (
-    "fhir.resources", "fhirpathpy", "gymnasium", "jsonschema", "jsonschema-rs", "numpy", "orjson", "pydantic", "rich",
-    "zstandard",
-)  # fmt: skip
-_EXTRAS = {
-    "inspect": "inspect-ai",
-    "llm": "litellm",
-    "mimic": "duckdb",
-    "openenv": "openenv",
-    "parquet": "pyarrow",
-    "ray": "ray",
-    "skyrl": "skyrl-gym",
-}
-"""Extra → the package it brings; tests compare with pyproject.toml."""
+_REQUIREMENT = re.compile(r"(?P<package>[A-Za-z0-9._-]+)(?:.*extra == [\"'](?P<extra>[a-z0-9-]+)[\"'])?")
+"""One requirement of an installed package: what it brings, and for which extra."""
+_DEVELOPERS = "dev"
 _KEPT = re.compile(r"(?P<name>[a-z0-9.-]{1,80})-[0-9a-f]{24}\.[a-z]{1,10}")
 """A file of the cache: what it holds, and the fingerprint of the code that made it."""
 
@@ -53,8 +42,7 @@ def run_doctor(args: argparse.Namespace) -> int:
         "wardround": wardround.__version__,
         "python": platform.python_version(),
         "platform": platform.system(),
-        "packages": {name: _version(name) for name in _CORE},
-        "extras": {extra: _version(package) for extra, package in _EXTRAS.items()},
+        **_packages(),
         "ward": _ward(),
         "cache": _cache(),
         "endpoint": None,
@@ -67,6 +55,23 @@ def run_doctor(args: argparse.Namespace) -> int:
     else:
         _tell(data)
     return 1 if data["findings"] else 0
+
+
+def _packages() -> dict[str, Any]:
+    """Return what this installation wants and has: `packages` {name: version}, `extras` {extra: {name: version}}."""
+    try:
+        wanted = metadata.requires("wardround") or []
+    except metadata.PackageNotFoundError:  # imported from a folder that nobody installed
+        wanted = []
+    core: dict[str, str | None] = {}
+    extras: dict[str, dict[str, str | None]] = {}
+    for line in wanted:
+        match = _REQUIREMENT.match(line)
+        if match is None or match["extra"] == _DEVELOPERS:
+            continue
+        group = core if match["extra"] is None else extras.setdefault(match["extra"], {})
+        group[match["package"]] = _version(match["package"])
+    return {"packages": dict(sorted(core.items())), "extras": dict(sorted(extras.items()))}
 
 
 def _version(package: str) -> str | None:
@@ -116,7 +121,9 @@ def _findings(data: dict[str, Any]) -> list[str]:
     from wardround.patients import UsageError
 
     found = [f"package `{name}` is missing: pip install wardround" for name, at in data["packages"].items() if not at]
-    if data["extras"]["llm"] is not None:
+    if not data["packages"]:
+        found.append("wardround runs from a folder and is not installed: pip install it, so that versions are known")
+    if _version("litellm") is not None:
         try:
             check_litellm()
         except UsageError as error:
@@ -133,9 +140,9 @@ def _findings(data: dict[str, Any]) -> list[str]:
 def _tell(data: dict[str, Any]) -> None:
     print(f"wardround {data['wardround']}; Python {data['python']}; {data['platform']}")
     print_table("Packages", ("package", "version"), list(data["packages"].items()))
-    for extra, version in data["extras"].items():
-        package = _EXTRAS[extra]
-        print(f"extra {extra}: {f'{package} {version}' if version else f'not installed ({package})'}")
+    for extra, packages in data["extras"].items():
+        there = [f"{name} {version}" if version else f"{name} not installed" for name, version in packages.items()]
+        print(f"extra {extra}: {', '.join(there)}")
     ward = data["ward"]
     told = "{patients} patients; {sessions} sessions; store hash {store_hash}"
     print(f"ward: {ward['error'] if 'error' in ward else told.format_map(ward)}")
