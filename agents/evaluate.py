@@ -14,7 +14,7 @@ import orjson
 
 import wardround
 from wardround.envs import ENV_ID
-from wardround.patients import ChartStore, UsageError, load_charts, write_whole
+from wardround.patients import ChartStore, UsageError, write_whole
 from wardround.sessions import SessionSet, charts_of, load_sessions, save_sessions
 
 from . import ray_rollout
@@ -24,7 +24,7 @@ from .judging import JudgePlan
 from .llm import ModelPlan
 from .registry import AgentSpec, find_agent, is_model
 from .results import RunFolder
-from .rollout import Outcome, Record, Setting, Task, Worker, make_tasks, waits
+from .rollout import Outcome, Record, Setting, Task, Worker, make_tasks, open_charts, waits
 from .runners import IN_FLIGHT, run_asyncio, run_processes, run_serial
 from .tables import tables
 
@@ -160,19 +160,26 @@ def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
 
 
 def open_store(plan: EvaluationPlan) -> ChartStore:
-    """Open the charts of a plan's sessions.
+    """Return the charts a plan is played on.
 
     Raises:
-        UsageError: The plan names no charts and its sessions are no built-in set.
+        UsageError: The plan names none, and its sessions are no built-in set.
     """
+    return plan.charts if isinstance(plan.charts, ChartStore) else open_charts(_charts_name(plan))
+
+
+def _charts_name(plan: EvaluationPlan) -> str:
+    """Return where the charts are: a built-in name, which any machine can open, or a path."""
     if isinstance(plan.charts, ChartStore):
-        return plan.charts
-    if plan.charts is None and isinstance(plan.sessions, SessionSet):
-        return load_charts(charts_of(plan.sessions.name) or plan.sessions.name)
-    charts = plan.charts if plan.charts is not None else charts_of(str(plan.sessions))
+        return str(Path(plan.charts.path).absolute())
+    if isinstance(plan.charts, str):
+        return str(Path(plan.charts).absolute()) if Path(plan.charts).is_file() else plan.charts
+    if isinstance(plan.sessions, SessionSet):
+        return charts_of(plan.sessions.name) or plan.sessions.name
+    charts = charts_of(plan.sessions)
     if charts is None:
         raise UsageError(f"`{plan.sessions}` is no built-in set: say with --charts which store its charts are in")
-    return load_charts(charts)
+    return charts
 
 
 def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out: Path) -> Setting:
@@ -182,7 +189,7 @@ def _setting(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, out:
     if Path(where).exists() or not isinstance(plan.sessions, str):
         where = str(Path(where).absolute())  # a worker may run in another folder
     return Setting(
-        charts=str(Path(store.path).absolute()),
+        charts=_charts_name(plan),
         sessions=where,
         store_hash=store.hash,
         set_hash=sessions.hash,

@@ -19,7 +19,7 @@ from .requeue import MOST_TRIES, Requeue
 from .rollout import Record, Setting, Task, Worker
 
 CPUS_PER_ACTOR = 0.1
-START_S = 300.0
+START_S = 1800.0
 """Seconds a run waits while not one of its actors is ready: a node may have to make its set first."""
 _MOST_STARTS = 10
 """Actors that may die before they are ready, one after another."""

@@ -39,7 +39,7 @@ class Requeue:
             most: How many episodes it may play at once.
         """
         busy = list(playing)
-        if any(self.alone(task) for task in busy) or len(busy) >= most:
+        if len(busy) >= most or (self._losses and any(self.alone(task) for task in busy)):
             return None
         if self._suspect and not busy:
             return self._suspect.popleft()

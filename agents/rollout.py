@@ -14,7 +14,16 @@ from typing import Any, Literal
 import orjson
 
 from wardround.envs import Episode
-from wardround.patients import ChartStore, DataError, Stream, ToolCall, UsageError, WardroundError, load_charts
+from wardround.patients import (
+    BusyError,
+    ChartStore,
+    DataError,
+    Stream,
+    ToolCall,
+    UsageError,
+    WardroundError,
+    load_charts,
+)
 from wardround.sessions import SessionSet, load_sessions
 
 from .agent import Agent, Answer, AsyncAgent, EndpointFault, Invalid
@@ -25,6 +34,8 @@ RECORD_FORMAT = "wardround.record/1"
 Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "environment_error", "ungraded"]
 Record = dict[str, Any]
 _LONGEST_ERROR = 2000
+_LONGEST_MAKING = 1800.0
+"""Seconds a worker waits for charts that another process makes; `hospital-v1` takes minutes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -188,6 +199,22 @@ def execute(episode: Episode, action: Any) -> None:
         raise AgentFault(f"the agent returned {type(action).__name__}; give a ToolCall, an Answer or an Invalid")
 
 
+def open_charts(name_or_path: str) -> ChartStore:
+    """Open charts as `load_charts` does, and wait where another process is making them on first use.
+
+    Raises:
+        BusyError: It is still making them after `_LONGEST_MAKING` seconds.
+    """
+    end = time.monotonic() + _LONGEST_MAKING
+    while True:
+        try:
+            return load_charts(name_or_path)
+        except BusyError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
 class Worker:
     """Plays tasks against a store and a set that it opened itself.
 
@@ -200,7 +227,7 @@ class Worker:
 
     def __init__(self, setting: Setting, store: ChartStore | None = None, sessions: SessionSet | None = None) -> None:
         self.setting = setting
-        self.store = store if store is not None else load_charts(setting.charts)
+        self.store = store if store is not None else open_charts(setting.charts)
         self.sessions = sessions if sessions is not None else load_sessions(setting.sessions)
         for what, have, want in (
             ("charts", self.store.hash, setting.store_hash),

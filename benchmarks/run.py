@@ -16,11 +16,12 @@ import orjson
 
 import wardround
 from benchmarks.charts import ANCHOR, builder_of, chart_of
+from benchmarks.fhir_peer import fhir_peer_rows
 from benchmarks.hospital import hospital_rows
 from benchmarks.notes import keyword_rows
 from benchmarks.record import record_rows
+from benchmarks.rollouts import rollout_rows
 from benchmarks.timing import Row, beside, once_us
-from wardround.agents import EvaluationPlan, How, evaluate
 from wardround.envs import Episode, WardEnv
 from wardround.patients import (
     ChartStore,
@@ -171,26 +172,6 @@ def _open(path: Path, patient: str) -> None:
         run_tool(context, ToolCall("Observation.search", {"subject_id": patient, "code": "creatinine"}))
 
 
-def throughput_rows() -> list[Row]:
-    """Episodes per second of the oracle on the built-in ward: serial, processes, Ray."""
-    rows = []
-    base: float | None = None
-    for name, how in (
-        ("episode, serial", How()),
-        ("episode, 2 processes", How(workers=2)),
-        ("episode, Ray, 1 actor", How(ray="local", actors=1)),
-        ("episode, Ray, 2 actors", How(ray="local", actors=2)),
-    ):
-        with tempfile.TemporaryDirectory() as out:
-            plan = EvaluationPlan(sessions="ward", agents=("oracle",), phrasings=("explicit", "implicit"), trials=10)
-            report = evaluate(plan, out, how)
-        per_second = report["results"][0]["episodes_per_s"]
-        median = 1e6 / per_second
-        base = base or median
-        rows.append(Row(f"{name} (start-up included)", median, base, median / base, "serial"))
-    return rows
-
-
 def main() -> int:
     """Run everything, print the table, write results.json."""
     rows = [
@@ -201,7 +182,8 @@ def main() -> int:
         *cold_rows(),
         *keyword_rows(),
         *hospital_rows(),
-        *throughput_rows(),
+        *rollout_rows(),
+        *fhir_peer_rows(),
     ]
     for row in rows:
         floor = (

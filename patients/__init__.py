@@ -8,7 +8,7 @@ from .chart import Chart, Entry, Snapshot, ViewFilter
 from .datafile import load_data
 from .dialogue import Dialogue, Said, interview_problems
 from .elements import document_text
-from .errors import DataError, UsageError, WardroundError
+from .errors import BusyError, DataError, UsageError, WardroundError
 from .exporting import ExportReport, export_ndjson
 from .facts import Measurement, measurements
 from .fhir import types as resource_types
@@ -49,6 +49,7 @@ __all__ = [
     "NEVER",
     "SECOND",
     "TOOLS",
+    "BusyError",
     "Chart",
     "ChartBuilder",
     "ChartStore",

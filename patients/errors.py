@@ -3,6 +3,7 @@
 WardroundError
 ├── DataError    a file, chart or session is wrong; its author must act
 └── UsageError   a call or a command is wrong; the caller must act
+    └── BusyError    another process is at it; waiting helps
 """
 
 from __future__ import annotations
@@ -18,3 +19,7 @@ class DataError(WardroundError):
 
 class UsageError(WardroundError):
     """Bad call: the message names the argument, its value and the remedy."""
+
+
+class BusyError(UsageError):
+    """Another process is making that file just now: who waits finds it made."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
 
-from .errors import UsageError
+from .errors import BusyError
 
 try:
     import fcntl
@@ -27,7 +27,7 @@ class WorkFolder:
         output: The file to be made; the folder is `.<name>.part` beside it.
 
     Raises:
-        UsageError: Another process is making this output.
+        BusyError: Another process is making this output.
     """
 
     def __init__(self, output: Path) -> None:
@@ -54,7 +54,7 @@ class WorkFolder:
         except BlockingIOError:
             lock.close()
             words = f"another process is writing `{output.name}`; wait for it, or choose another place"
-            raise UsageError(words) from None
+            raise BusyError(words) from None
         lock.close()
         return None
 

@@ -6,11 +6,14 @@ import gc
 import resource
 import sys
 import tracemalloc
+from pathlib import Path
 
 import pytest
+from waiting import Held
 
 from wardround import load_charts, load_sessions
-from wardround.agents import find_agent, play
+from wardround.agents import EvaluationPlan, Setting, Worker, evaluate, find_agent, make_tasks, play
+from wardround.agents.runners import run_asyncio
 from wardround.envs import Episode
 from wardround.patients.tools import memory
 
@@ -95,3 +98,37 @@ def test_a_live_episode_is_light() -> None:
     finally:
         tracemalloc.stop()
     assert each < 32 * 1024, f"{each / 1024:.1f} KiB per live episode beyond its text"
+
+
+def test_an_evaluation_of_ten_thousand_episodes_holds_no_records(tmp_path: Path) -> None:
+    """What grows with a run is what its tables need of a turn, not the records, which are on disk."""
+    small = EvaluationPlan(sessions="ward", agents=("silent",), trials=4, limit=40)
+    evaluate(small, tmp_path / "small")
+    warm = peak()
+    large = EvaluationPlan(sessions="ward", agents=("silent",), trials=250, limit=40)
+    report = evaluate(large, tmp_path / "large")
+    gc.collect()
+    assert report["results"][0]["episodes"] == 10_000
+    written = (tmp_path / "large/trajectories.jsonl").stat().st_size
+    grown = peak() - warm
+    assert grown < written / 3, f"{grown / 2**20:.0f} MiB for {written / 2**20:.0f} MiB of records"
+
+
+def test_a_thousand_episodes_in_flight_in_one_loop() -> None:
+    """Their agents wait until all have begun and done two turns: all are live then, and light."""
+    sessions, store = load_sessions("ward"), load_charts("ward")
+    worker = Worker(Setting(str(store.path), "ward", store.hash, sessions.hash), store, sessions)
+    tasks = make_tasks(("waiting:Held",), [session.id for session in sessions], trials=22)[:1000]
+    list(run_asyncio(worker, make_tasks(("waiting:Plain",), [session.id for session in sessions])))  # fill caches
+    Held.gather(len(tasks))
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        Held.measure = lambda: tracemalloc.get_traced_memory()[0] - before
+        outcomes = {record["outcome"] for record in run_asyncio(worker, tasks, in_flight=1000)}
+    finally:
+        tracemalloc.stop()
+    assert outcomes == {"completed"}
+    assert Held.most_live == 1000
+    each = (Held.measured - Held.text) / 1000
+    assert each < 32 * 1024, f"{each / 1024:.1f} KiB per episode in flight beyond its text"

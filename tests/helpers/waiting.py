@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,41 @@ class Deadly(Waiting):
         died = Path(os.environ["WAITING_DIED"])
         if self.acted == 2 and self.seed % 5 == 0 and not died.exists():
             died.touch()
+            os._exit(9)
+        return super().action(view)
+
+
+class Held(Waiting):
+    """Plays two turns and then waits until all that were announced have; the last measures."""
+
+    measure: Callable[[], int] = staticmethod(int)
+    measured = text = most_live = 0
+    _wanted = 0
+    _all_here: asyncio.Event
+
+    @classmethod
+    def gather(cls, count: int) -> None:
+        cls._wanted, cls.most_live, cls.text = count, 0, 0
+        cls._all_here = asyncio.Event()
+
+    async def decide(self, view: Any) -> Any:
+        cls = type(self)
+        if self.acted == 6:
+            cls.most_live += 1
+            cls.text += sum(len(str(message.get("content") or "")) for message in view.messages)
+            if cls.most_live == cls._wanted:
+                cls.measured = cls.measure()
+                cls._all_here.set()
+            await cls._all_here.wait()
+        self.acted += 1
+        return self.action(view)
+
+
+class Killer(Waiting):
+    """Takes its process with it whenever it plays one certain session."""
+
+    def action(self, view: Any) -> Any:
+        if view.subject["session_id"] == "s-ward-session-a":
             os._exit(9)
         return super().action(view)
 
