@@ -26,13 +26,14 @@ from .outputs import check_output, write_whole, writing_whole
 from .overlay import InvalidResource, Overlay
 from .plotting import Series, lab_series, plot_text
 from .plotting_html import plot_page
-from .query import SearchError, SearchResult, fhir_search
+from .query import Issue, Pool, SearchError, SearchResult, Visibility, fhir_search, parameters, searchable
 from .r4 import Element, r4_elements
 from .recording import Recording, Recordings
 from .resource import Resource, rank_of
 from .rng import Stream
 from .rows import COLUMNS
 from .search import Hits, Search
+from .serving import blank_chart, dump_resource, keys_of, last_known, patients_named, read_resource, with_references
 from .stays import is_hospital_stay
 from .store import ChartStore
 from .store_writer import StoreWriter
@@ -65,9 +66,11 @@ __all__ = [
     "Instant",
     "Interview",
     "InvalidResource",
+    "Issue",
     "Measurement",
     "Overlay",
     "Persona",
+    "Pool",
     "Recording",
     "Recordings",
     "Reply",
@@ -88,14 +91,17 @@ __all__ = [
     "TypeOverview",
     "UsageError",
     "ViewFilter",
+    "Visibility",
     "WardroundError",
     "Words",
+    "blank_chart",
     "build_hospital",
     "cache_folder",
     "cached",
     "check_output",
     "conditions_of",
     "document_text",
+    "dump_resource",
     "export_ndjson",
     "fhir_search",
     "find_tool",
@@ -107,26 +113,33 @@ __all__ = [
     "interview_problems",
     "interview_stats",
     "is_hospital_stay",
+    "keys_of",
     "lab_series",
+    "last_known",
     "load_charts",
     "load_data",
     "make_interview",
     "measurements",
     "never_visible",
     "overview",
+    "parameters",
     "parse_instant",
     "parse_period",
+    "patients_named",
     "plot_page",
     "plot_text",
     "printable",
     "r4_elements",
     "rank_of",
+    "read_resource",
     "release_names",
     "resource_types",
     "run_tool",
+    "searchable",
     "timeline",
     "truth_lines",
     "validate",
+    "with_references",
     "write_whole",
     "writing_whole",
 ]

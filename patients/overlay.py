@@ -102,19 +102,23 @@ class Overlay:
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
-    def create(self, resource: Resource, *, valid: bool = False) -> Entry:
+    def create(self, resource: Resource, *, valid: bool = False, identity: str | None = None) -> Entry:
         """Write a new resource: it gets the next id (`new-1`), version 1, the anchor's instant and its number.
 
         Args:
             resource: A resource without id; it is not changed.
             valid: The caller validated it already.
+            identity: Its id instead, where several records are written to as one.
 
         Raises:
+            UsageError: There is a resource of that id.
             InvalidResource: It is not valid R4; nothing was stored.
         """
         number = len(self._writes) + 1
         kind = resource.get("resourceType")
-        identity = f"new-{number}"
+        if identity is not None and isinstance(kind, str) and self.read(kind, identity) is not None:
+            raise UsageError(f"there is a `{kind}/{identity}` already; write its next version with `replace`")
+        identity = f"new-{number}" if identity is None else identity
         while isinstance(kind, str) and self.snapshot.read(kind, identity) is not None:  # a chart may use such ids
             identity += "-1"
         made = stamped(resource, (kind, identity), "1", self.anchor, number)

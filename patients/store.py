@@ -71,6 +71,10 @@ class ChartStore:
         """Licence tag of the store (single charts may carry their own)."""
         return str(self.header["licence"])
 
+    def licences(self) -> tuple[str, ...]:
+        """Return the licence tags that its charts carry, sorted."""
+        return tuple(licence for (licence,) in self._query("SELECT DISTINCT licence FROM charts ORDER BY licence"))
+
     def patients(self) -> tuple[str, ...]:
         """Return the patient ids, sorted."""
         if self._patients is None:

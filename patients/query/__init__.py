@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from .definitions import Parameter, compartment, parameters, searchable
 from .errors import Issue, SearchError
+from .pooling import Pool
+from .restriction import Visibility
 from .search import SearchResult, fhir_search
 
 __all__ = [
     "Issue",
     "Parameter",
+    "Pool",
     "SearchError",
     "SearchResult",
+    "Visibility",
     "compartment",
     "fhir_search",
     "parameters",

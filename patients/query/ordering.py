@@ -11,7 +11,7 @@ from wardround.patients.chart import Entry
 
 from .definitions import parameters
 from .postings import Array
-from .tables import Scope, Table
+from .tables import Table
 
 Row = TypeVar("Row")
 
@@ -21,6 +21,7 @@ ORDERS = 16
 
 def ordered(table: Table, rows: Array, sort: tuple[tuple[str, bool], ...]) -> Array:
     """Return rows of a table in order."""
+    table = table.whole or table  # an order of the whole table orders any part of it
     places = table.sorted.get(sort)
     if places is None:
         if len(table.sorted) >= ORDERS:
@@ -34,17 +35,15 @@ def ordered(table: Table, rows: Array, sort: tuple[tuple[str, bool], ...]) -> Ar
     return rows[np.argsort(places[rows], kind="stable")]
 
 
-def ordered_across(
-    scope: Scope, rows: Sequence[tuple[Table, int]], sort: tuple[tuple[str, bool], ...]
-) -> list[tuple[Table, int]]:
-    """Return rows of several tables in order; ties by type, then id."""
-    keys: dict[tuple[str, str], dict[int, Any]] = {}
-    for table in {table.kind: table for table, _ in rows}.values():
+def ordered_across(rows: Sequence[tuple[Table, int]], sort: tuple[tuple[str, bool], ...]) -> list[tuple[Table, int]]:
+    """Return rows of several tables, of one record or of several, in order; ties by type, then id."""
+    keys: dict[tuple[int, str], dict[int, Any]] = {}
+    for table in {id(table): table for table, _ in rows}.values():
         for name, down in sort:
-            keys[table.kind, name] = table.keys(parameters(table.kind)[name], descending=down)
+            keys[id(table), name] = table.keys(parameters(table.kind)[name], descending=down)
 
     def key_of(name: str) -> Callable[[tuple[Table, int]], Any]:
-        return lambda one: keys[one[0].kind, name].get(one[1])
+        return lambda one: keys[id(one[0]), name].get(one[1])
 
     return _stable(rows, lambda one: (one[0].kind, one[0].id(one[1])), [(key_of(name), down) for name, down in sort])
 

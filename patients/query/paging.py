@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from hashlib import blake2b
-
-from wardround.patients.overlay import Overlay
 
 from .errors import refusal, shown
 from .tables import Scope
@@ -22,12 +21,15 @@ _DIGEST = 13
 """Bytes of digest; with version and offset they make base64 without padding."""
 
 
-def state_of(scope: Scope) -> bytes:
-    """Return what tells the record of a search from any other: chart, instant, view and the writes it sees."""
-    snapshot = scope.snapshot
-    state = blake2b(f"{snapshot.chart.hash} {snapshot.anchor} {snapshot.view!r}".encode(), digest_size=16)
-    for entry in scope.overlay.writes:
-        state.update(len(entry.body).to_bytes(8, "little") + entry.body)
+def state_of(*scopes: Scope) -> bytes:
+    """Return what tells the records of a search from any others: chart, instant, view, what is shown, the writes."""
+    state = blake2b(digest_size=16)
+    for scope in scopes:
+        snapshot = scope.snapshot
+        state.update(f"{snapshot.chart.hash} {snapshot.anchor} {snapshot.view!r}".encode())
+        state.update(scope.mark)
+        for entry in scope.overlay.writes:
+            state.update(len(entry.body).to_bytes(8, "little") + entry.body)
     return state.digest()
 
 
@@ -53,17 +55,12 @@ def read_token(token: str) -> tuple[int, int]:
     return int.from_bytes(raw[:4], "big"), int.from_bytes(raw[4:8], "big")
 
 
-def check_token(token: str, scope: Scope, offset: int, version: int, query: str) -> None:
-    """Check that a token is of this search over this record.
+def check_token(token: str, scopes: Sequence[Scope], offset: int, version: int, query: str) -> None:
+    """Check that a token is of this search over these records.
 
     Raises:
         SearchError: It is of another (410: its page is gone).
     """
-    if version > scope.overlay.version or make_token(state_of(scope), version, offset, query) != token:
+    if make_token(state_of(*scopes), version, offset, query) != token:
         text = f"{PARAMETER}: this page is of another search or another state of the record; search again"
         raise refusal("expired", text, PARAMETER, status=410)
-
-
-def version_of(record: object) -> int:
-    """Return how many writes a record has."""
-    return record.version if isinstance(record, Overlay) else 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import orjson
 from wardround.patients.chart import Chart, Entry, Snapshot
 from wardround.patients.overlay import Overlay
 from wardround.patients.resource import load
-from wardround.patients.times import Instant
+from wardround.patients.times import NEVER, Instant
 from wardround.patients.versions import Write, place_of
 
 from .definitions import Parameter
@@ -73,7 +74,10 @@ class Table:
         size: Rows, visible or not.
         visible: Mask of the rows that a search may find.
         order: Rows in the order of a search without `_sort`; None where they are in it already.
+        whole: The table that this one shows a part of; None for a whole one.
     """
+
+    whole: Table | None = None
 
     def __init__(self, snapshot: Snapshot, kind: str, own: Sequence[Write], hidden: Sequence[int]) -> None:
         """Make a table.
@@ -87,6 +91,7 @@ class Table:
         self.kind = kind
         self._snapshot = snapshot
         self._own = tuple(write.entry for write in own)
+        self._ends = [NEVER if write.attributes.time is None else write.attributes.last for write in own]
         self._start = snapshot.chart.index.spans.get(kind, (0, 0))[0]
         self._chart = _chart_block(snapshot.chart, kind)
         self._written = Block(len(self._own), lambda: (entry.body for entry in self._own))
@@ -148,6 +153,22 @@ class Table:
             found |= self._written.index(parameter).pointed(chosen[self._chart.size :], base)  # type: ignore[attr-defined]
         return found
 
+    def limited(self, shown: Array) -> Table:
+        """Return the same table with fewer rows visible: those of the mask `shown`."""
+        other = copy(self)
+        other.whole = self.whole or self
+        other.visible = self.visible & shown
+        return other
+
+    def spans(self, rows: Array) -> tuple[Array, Array]:
+        """Return when rows are dated, from and before: their place among the hits of several records."""
+        arrays, stop = self._snapshot.chart.index.arrays, self._start + self._chart.size
+        first, last = arrays["first"][self._start : stop], arrays["last"][self._start : stop]
+        if self._own:
+            first = np.concatenate((first, [entry.first for entry in self._own]))
+            last = np.concatenate((last, self._ends))
+        return first[rows], last[rows]
+
     def id(self, row: int) -> str:
         """Return the id of a row."""
         if row >= self._chart.size:
@@ -172,7 +193,12 @@ class Scope:
         record: The record.
         base: Own base URL without a trailing slash, or empty.
         version: How many writes the search sees; None for all.
+
+    Attributes:
+        mark: What tells it from a scope of the same record that shows more or less of it.
     """
+
+    mark = b""
 
     def __init__(self, record: Snapshot | Overlay, base: str, version: int | None = None) -> None:
         self.base = base

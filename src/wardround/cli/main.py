@@ -9,10 +9,23 @@ from pathlib import Path
 
 import wardround
 
-from . import ablation, charts, doctor, evaluation, export, grading, hospital, inspecting, interop, review, sets
+from . import (
+    ablation,
+    charts,
+    doctor,
+    evaluation,
+    export,
+    grading,
+    hospital,
+    inspecting,
+    interop,
+    review,
+    serving,
+    sets,
+)
 from .output import safe
 
-_GROUPS = (evaluation, ablation, export, charts, hospital, inspecting, sets, review, interop, grading, doctor)
+_GROUPS = (evaluation, ablation, export, charts, hospital, inspecting, sets, review, interop, grading, serving, doctor)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,0 +1,192 @@
+"""The ASGI application: hosts, origins, tokens, limits; everything else is the door's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as WebRequest
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+import wardround
+
+from .audit import AuditLog
+from .capability import capability, smart_configuration
+from .door import Door
+from .messages import Refused, Reply, Request, outcome_reply, refused
+from .negotiation import check_accept
+from .scopes import OPEN, Access, access_of
+from .tokens import access_for
+
+BODY = 4 * 1024 * 1024
+"""Bytes a body may have."""
+
+URL = 32 * 1024
+"""Bytes a path with its query may have."""
+
+ARRIVAL = 30.0
+"""Seconds a body may take to arrive."""
+
+PREFIX = "fhir"
+
+_REALM = 'Bearer realm="wardround"'
+_SAFE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+Extra = Callable[[Request, Access], Reply | None]
+"""Answers requests outside the FHIR base; None for what it does not know."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """How a server treats requests.
+
+    Args:
+        hosts: Values of the Host header that are this server's.
+        tokens: What the bearer of a token may do, by its hash; None asks for none.
+        started: When the server was started, a FHIR dateTime.
+    """
+
+    hosts: frozenset[str]
+    tokens: Mapping[bytes, Access] | None
+    started: str
+    about: dict[str, bytes] = field(default_factory=dict)
+
+
+class Server:
+    """Takes requests one at a time (`door` is synchronous and unshared) and lets the network wait, not each other.
+
+    Args:
+        door: What answers FHIR requests.
+        audit: The audit log.
+        plan: Hosts and tokens.
+        extra: What answers requests beside the FHIR base.
+    """
+
+    def __init__(self, door: Door, audit: AuditLog, plan: Plan, extra: Extra | None = None) -> None:
+        self._door, self._audit, self._plan, self._extra = door, audit, plan, extra
+        self._open = access_of("open", OPEN, None) if plan.tokens is None else None
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="door")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one ASGI connection; other protocols than HTTP are turned away."""
+        if scope["type"] == "http":
+            web = WebRequest(scope, receive)
+            response = await self._serve(web)
+            await response(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1002})
+
+    def close(self) -> None:
+        """Wait for the request in work."""
+        self._worker.shutdown(wait=True)
+
+    async def _serve(self, web: WebRequest) -> Response:
+        peer = web.client.host if web.client is not None else "unknown"
+        try:
+            request = await self._received(web)
+        except Refused as fault:
+            return _response(outcome_reply(fault), web.method)
+        loop = asyncio.get_running_loop()
+        reply = await loop.run_in_executor(self._worker, self._work, request, peer)
+        return _response(reply, web.method)
+
+    async def _received(self, web: WebRequest) -> Request:
+        """Return a request once it is whole, from a host and of a size that are allowed."""
+        host = web.headers.get("host", "").lower()
+        if host not in self._plan.hosts:
+            raise refused(421, "security", "the Host header names another server; use the address that was printed")
+        origin = web.headers.get("origin")
+        if origin is not None and origin.lower() not in {f"http://{one}" for one in self._plan.hosts}:
+            raise refused(403, "security", "requests of other sites' pages are not answered")
+        query = web.scope.get("query_string", b"").decode("latin-1")
+        if len(web.scope.get("raw_path") or b"") + len(query) > URL:
+            raise refused(414, "too-long", f"a URL has at most {URL} bytes; search by POST")
+        body = await _body(web)
+        headers: dict[str, str] = {}
+        for name, value in web.headers.items():
+            headers[name.lower()] = f"{headers[name.lower()]},{value}" if name.lower() in headers else value
+        path = str(web.scope["path"])
+        return Request(web.method, path.strip("/"), query, headers, body, f"http://{host}/{PREFIX}")
+
+    def _work(self, request: Request, peer: str) -> Reply:
+        head, _, rest = request.path.partition("/")
+        if head == PREFIX and rest in ("metadata", ".well-known/smart-configuration"):
+            return self._told(request, rest)
+        access = self._open or access_for(request.header("authorization"), self._plan.tokens or {})
+        inner = Request(request.method, rest if head == PREFIX else request.path, request.query, request.headers,
+                        request.body, request.base)  # fmt: skip
+        shown: list[str] = []
+        if access is None:
+            reply = outcome_reply(
+                refused(
+                    401,
+                    "login",
+                    "send a token: Authorization: Bearer …",
+                    {"WWW-Authenticate": _REALM},
+                )
+            )
+        elif head == PREFIX:
+            reply, shown = self._door.handle(inner, access)
+        else:
+            found = self._extra(inner, access) if self._extra is not None else None
+            reply = found or outcome_reply(refused(404, "not-found", f"nothing is here; FHIR begins at /{PREFIX}"))
+        try:
+            self._audit.tell(inner, access, reply, shown, peer)
+        except OSError as fault:  # what cannot be logged is not shown
+            return outcome_reply(refused(503, "exception", f"the audit log cannot be written ({fault.strerror})"))
+        return reply
+
+    def _told(self, request: Request, what: str) -> Reply:
+        if request.method not in ("GET", "HEAD"):
+            return outcome_reply(refused(405, "not-supported", "read it with GET", {"Allow": "GET, HEAD"}))
+        try:
+            check_accept(request)
+        except Refused as fault:
+            return outcome_reply(fault)
+        if what != "metadata":
+            return Reply(200, smart_configuration(), kind="application/json")
+        known = self._plan.about.get(request.base)
+        if known is None:
+            known = capability(request.base, wardround.__version__, self._plan.started)
+            self._plan.about[request.base] = known
+        return Reply(200, known)
+
+
+async def _body(web: WebRequest) -> bytes:
+    """Return the body.
+
+    Raises:
+        Refused: 413 where it is too long, 408 where it does not come.
+    """
+    too_long = refused(413, "too-long", f"a body has at most {BODY} bytes")
+    told = web.headers.get("content-length", "0")
+    if not told.isdecimal() or len(told) > 12 or int(told) > BODY:
+        raise too_long
+    parts: list[bytes] = []
+    try:
+        async with asyncio.timeout(ARRIVAL):
+            size = 0
+            async for part in web.stream():
+                size += len(part)
+                if size > BODY:
+                    raise too_long
+                parts.append(part)
+    except TimeoutError as fault:
+        raise refused(408, "timeout", f"the body took more than {ARRIVAL:.0f} s") from fault
+    except ClientDisconnect as fault:
+        raise refused(400, "incomplete", "the body ended early") from fault
+    return b"".join(parts)
+
+
+def _response(reply: Reply, method: str) -> Response:
+    headers: dict[str, Any] = {**_SAFE, **reply.headers}
+    if reply.status >= 400 and reply.status in (408, 413):
+        headers["Connection"] = "close"
+    if reply.body and reply.status not in (204, 304):
+        headers["Content-Type"] = f"{reply.kind}; charset=utf-8" if "json" in reply.kind else reply.kind
+    return Response(b"" if method == "HEAD" else reply.body, reply.status, headers)

@@ -1,0 +1,227 @@
+"""Running a server: what is opened, the files it keeps, the address it listens at, and its end."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from wardround.patients import ChartStore, Instant, UsageError
+
+from .audit import AuditLog
+from .door import Door
+from .journal import Journal, Lines
+from .records import ChartRecords, Records
+from .scopes import roles
+from .tokens import Token, accesses, make_tokens, read_tokens, write_tokens
+
+CLOSE = ("credentialed", "unknown")
+"""Words of licence tags that never leave this machine."""
+
+CONNECTIONS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where and to whom a server speaks.
+
+    Args:
+        host: Address to listen at.
+        port: Port; 0 takes a free one.
+        open: Ask for no token.
+        roles: Roles that get a token, as `name` or `name=PATIENT`; none names all but `patient`.
+        scopes: SMART scopes of one more token.
+        out: Folder of tokens, audit log and journal; None keeps nothing (then the server must be open).
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    open: bool = False
+    roles: Sequence[str] = ()
+    scopes: str | None = None
+    out: Path | None = None
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is this machine's own only."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check(listening: Listening, licences: frozenset[str]) -> None:
+    """Refuse to serve what must stay on this machine elsewhere.
+
+    Raises:
+        UsageError: With what to do instead.
+    """
+    if listening.open and (listening.roles or listening.scopes):
+        raise UsageError("--open asks for no token, so --role and --scopes have no use with it; leave one out")
+    if listening.out is None and not listening.open:
+        raise UsageError("name a folder for the tokens and logs with --out, or serve without tokens with --open")
+    if is_loopback(listening.host):
+        return
+    if listening.open:
+        raise UsageError(f"--open is for this machine only; listen at 127.0.0.1, not at `{listening.host}`")
+    kept = sorted(one for one in licences if any(word in one.casefold() for word in CLOSE))
+    if kept:
+        raise UsageError(
+            f"these charts are {', '.join(kept)}: they are served on this machine only; listen at 127.0.0.1"
+        )
+
+
+def tokens_of(listening: Listening, patients: Sequence[str]) -> tuple[Token, ...]:
+    """Return the tokens of a server: those in its folder, or fresh ones.
+
+    Raises:
+        UsageError: A role or patient that is not there, or a file that others may read.
+    """
+    assert listening.out is not None
+    path = listening.out / "tokens.json"
+    if os.path.lexists(path):
+        if listening.roles or listening.scopes:
+            raise UsageError(f"{path}: holds tokens already; leave --role and --scopes out, or remove the file")
+        return read_tokens(path)
+    known = roles()
+    wanted: list[tuple[str, str, str | None]] = []
+    for text in listening.roles or [] if listening.scopes else listening.roles or [*(set(known) - {"patient"})]:
+        role, _, patient = text.partition("=")
+        if role not in known:
+            raise UsageError(f"--role `{role[:40]}` is none; these are: {', '.join(sorted(known))}")
+        if patient and patient not in patients:
+            raise UsageError(f"--role {role}={patient[:40]}: there is no such patient")
+        wanted.append((role, known[role], patient or None))
+    if listening.scopes:
+        wanted.append(("scopes", listening.scopes, None))
+    made = make_tokens(sorted(wanted, key=lambda one: (one[0], one[2] or "")))
+    write_tokens(path, made)
+    return made
+
+
+def hosts_of(host: str, port: int) -> frozenset[str]:
+    """Return what a Host header may say of a server that listens at an address."""
+    names = {host.lower()}
+    if is_loopback(host):
+        names |= {"127.0.0.1", "localhost", "::1"}
+    shown = {f"[{name}]" if ":" in name else name for name in names}
+    return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()))
+
+
+def now_text() -> str:
+    """Return the time as a FHIR instant: of the machine's clock, for logs only."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(slots=True)
+class Files:
+    """The folder of a server."""
+
+    out: Path | None
+    audit: Lines = field(init=False)
+    journal: Journal = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.out is not None:
+            self.out.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.audit = Lines(None if self.out is None else self.out / "audit.ndjson", sync=False)
+        self.journal = Journal(None if self.out is None else self.out / "journal.ndjson")
+
+    def close(self) -> None:
+        """Close the files."""
+        self.audit.close()
+        self.journal.close()
+
+
+class Running:
+    """A server that listens; a context manager.
+
+    Args:
+        listening: Where and to whom it speaks.
+        open_records: Makes the records, given the journal.
+
+    Raises:
+        UsageError: What is served must not be served there, or the port is taken.
+    """
+
+    def __init__(self, listening: Listening, open_records: Callable[[Journal], Records]) -> None:
+        import uvicorn
+
+        from .app import Plan, Server
+
+        self.listening = listening
+        self._files = Files(listening.out)
+        self.records = open_records(self._files.journal)
+        check(listening, self.records.licences)
+        self.tokens = () if listening.open else tokens_of(listening, self.records.patients())
+        self._socket = _bound(listening)
+        self.port = int(self._socket.getsockname()[1])
+        shown = f"[{listening.host}]" if ":" in listening.host else listening.host
+        self.base = f"http://{shown}:{self.port}/fhir"
+        started = now_text()
+        plan = Plan(hosts_of(listening.host, self.port), None if listening.open else accesses(self.tokens), started)
+        self._server = Server(Door(self.records), AuditLog(self._files.audit, now_text, self.base), plan)
+        config = uvicorn.Config(
+            self._server,
+            lifespan="off",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=10,
+            timeout_graceful_shutdown=10,
+        )
+        self.uvicorn = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        self.uvicorn.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Ask the server to end; `run` returns soon after."""
+        self.uvicorn.should_exit = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.close()
+        self._socket.close()
+        self._files.close()
+
+
+def _bound(listening: Listening) -> socket.socket:
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((listening.host, listening.port))
+    except OSError as fault:
+        found.close()
+        text = f"cannot listen at {listening.host}:{listening.port} ({fault.strerror}); name another --port"
+        raise UsageError(text) from fault
+    return found
+
+
+def serve_charts(store: ChartStore, anchors: Mapping[str, Instant], listening: Listening) -> Running:
+    """Return a server of charts.
+
+    Args:
+        store: The charts.
+        anchors: Patient → instant as of which the chart is read; "" for all others.
+        listening: Where and to whom it speaks.
+    """
+    for patient in anchors:
+        if patient and patient not in store:
+            raise UsageError(f"--at {patient[:40]}=…: there is no such patient")
+    return Running(listening, lambda journal: ChartRecords(store, anchors, journal))

@@ -1,0 +1,92 @@
+"""`wardround serve`: a FHIR R4 server onto charts or a live episode."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import common
+from .output import print_json
+
+if TYPE_CHECKING:
+    from wardround.patients import Instant
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    serve = commands.add_parser(
+        "serve",
+        help="serve charts over HTTP as FHIR R4, with roles",
+        description="A FHIR R4 server (docs/serve.md). It ends with SIGINT or SIGTERM.",
+    )
+    serve.add_argument("--charts", required=True, help="charts file or name of a built-in set")
+    serve.add_argument(
+        "--at",
+        action="append",
+        default=[],
+        metavar="[PATIENT=]INSTANT",
+        help="read charts as of this instant (default: when the last of each became known); may be repeated",
+    )
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1)")
+    serve.add_argument("--port", type=common.natural, default=8765, help="port; 0 takes a free one (default 8765)")
+    serve.add_argument("--open", action="store_true", help="ask for no token; on this machine only")
+    serve.add_argument(
+        "--role",
+        action="append",
+        default=[],
+        metavar="ROLE[=PATIENT]",
+        help="make a token for this role; may be repeated (default: every role but patient)",
+    )
+    serve.add_argument("--scopes", default=None, metavar="TEXT", help="make a token with these SMART scopes")
+    serve.add_argument("--out", default=None, help="folder of tokens, audit log and journal of writes")
+    common.add_json(serve)
+    serve.set_defaults(run=run_serve)
+
+
+def run_serve(args: argparse.Namespace) -> int:
+    """Serve until told to end."""
+    from wardround.patients import UsageError, load_charts
+
+    for package in ("starlette", "uvicorn"):
+        if find_spec(package) is None:
+            raise UsageError(f"serve needs the package `{package}`: pip install 'wardround[serve]'")
+    from wardround.envs.server import Listening, serve_charts
+
+    out = Path(args.out) if args.out is not None else None
+    listening = Listening(args.host, args.port, args.open, tuple(args.role), args.scopes, out)
+    with load_charts(args.charts) as store, serve_charts(store, anchors(args.at), listening) as server:
+        told = {
+            "base": server.base,
+            "patients": len(server.records.patients()),
+            "roles": [token.role for token in server.tokens],
+            "tokens": str(out / "tokens.json") if out is not None and server.tokens else None,
+        }
+        if args.json:
+            print_json(told)
+        else:
+            print(f"serving {told['patients']} patients at {server.base}")
+            print(f"tokens: {told['tokens']}" if told["tokens"] else "no token is asked for")
+        server.run()
+    return 0
+
+
+def anchors(texts: list[str]) -> dict[str, Instant]:
+    """Read --at: patient → instant, "" for all others.
+
+    Raises:
+        UsageError: One is no instant, or stands twice.
+    """
+    from wardround.patients import UsageError, parse_instant
+
+    found: dict[str, Instant] = {}
+    for text in texts:
+        patient, mark, at = text.rpartition("=")
+        if patient in found or (mark and not patient):
+            raise UsageError(f"--at `{text[:80]}`: write INSTANT once, or PATIENT=INSTANT once a patient")
+        try:
+            found[patient] = parse_instant(at)
+        except ValueError as fault:
+            raise UsageError(f"--at `{text[:80]}`: no instant ({fault}); write 2024-05-16T10:00:00Z") from fault
+    return found
