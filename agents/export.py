@@ -20,7 +20,7 @@ from wardround.envs import Episode, replay
 from wardround.patients import ChartStore, DataError, UsageError, check_output, load_charts, writing_whole
 from wardround.sessions import Session, SessionSet, charts_of, load_sessions
 
-from .rescore import run_inputs
+from .rescore import read_inputs, read_manifest, run_inputs
 from .results import read_records
 from .rollout import Record, Setting, Worker, make_tasks, play
 
@@ -155,13 +155,12 @@ def _open(plan: ExportPlan) -> _Opened:
 
 def _open_run(plan: ExportPlan, folder: Path) -> _Opened:
     sessions, store = run_inputs(folder, plan.sessions, plan.charts)
-    manifest = orjson.loads((folder / "manifest.json").read_bytes())
-    inputs = orjson.loads((folder / "inputs.json").read_bytes()) if (folder / "inputs.json").is_file() else {}
+    manifest = read_manifest(folder)
     played = {record["session"] for record in read_records(folder / _TRAJECTORIES)}
     return _Opened(
         sessions=sessions,
         store=store,
-        set_name=plan.sessions or inputs.get("sessions", "ward"),
+        set_name=plan.sessions or read_inputs(folder).get("sessions", "ward"),
         folder=folder,
         chosen=tuple(session for session in _of_split(sessions, plan.split) if session.id in played),
         languages=tuple(plan.languages or manifest["languages"]),

@@ -85,8 +85,8 @@ def run_inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[Se
     Raises:
         DataError: What is there now is not what the run was made from.
     """
-    manifest = orjson.loads((path / "manifest.json").read_bytes())
-    given = orjson.loads((path / "inputs.json").read_bytes()) if (path / "inputs.json").is_file() else {}
+    manifest = read_manifest(path)
+    given = read_inputs(path)
     session_set = load_sessions(sessions or given.get("sessions", "ward"))
     store = load_charts(charts or given.get("charts", "ward"))
     for what, have, want in (
@@ -96,3 +96,40 @@ def run_inputs(path: Path, sessions: str | None, charts: str | None) -> tuple[Se
         if have != want:
             raise DataError(f"{what} hash is {have[:12]}…, the run has {want[:12]}…: give the --{what} of the run")
     return session_set, store
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of a run folder.
+
+    Raises:
+        DataError: It is not there, or no manifest of a run.
+    """
+    stored = path / "manifest.json"
+    try:
+        manifest = orjson.loads(stored.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise DataError(f"`{stored}` cannot be read ({error}): restore the run folder") from error
+    wanted = ("set_hash", "store_hash", "languages", "phrasings", "seed", "view")
+    missing = [name for name in wanted if not isinstance(manifest, dict) or name not in manifest]
+    if missing:
+        raise DataError(f"`{stored}` has no `{missing[0]}`: not the manifest of a run; restore the run folder")
+    found: dict[str, Any] = manifest
+    return found
+
+
+def read_inputs(path: Path) -> dict[str, str]:
+    """Return where a run's set and charts were; {} where the folder does not say.
+
+    Raises:
+        DataError: The file is no JSON object.
+    """
+    stored = path / "inputs.json"
+    if not stored.is_file():
+        return {}
+    try:
+        given = orjson.loads(stored.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"`{stored}` is no JSON ({error}): delete it and say --sessions and --charts") from error
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise DataError(f"`{stored}` is not what a run wrote: delete it and say --sessions and --charts")
+    return given

@@ -171,3 +171,15 @@ def test_nothing_to_write_is_said_and_a_foreign_file_is_kept(run: Path, tmp_path
     with pytest.raises(UsageError, match="is not a file of chat"):
         export(ExportPlan(str(run)), tmp_path / "notes.txt")
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "inputs.json"])
+@pytest.mark.parametrize("body", [b"{", b"[1]", b'{"sessions": 3}'])
+def test_a_damaged_run_folder_is_named(run: Path, tmp_path: Path, name: str, body: bytes) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for path in run.glob("*.json*"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / name).write_bytes(body)
+    with pytest.raises(DataError, match=name):
+        export(ExportPlan(str(folder)), tmp_path / "out.jsonl")
