@@ -17,6 +17,7 @@ import orjson
 import wardround
 from benchmarks.charts import ANCHOR, builder_of, chart_of
 from benchmarks.fhir_peer import fhir_peer_rows
+from benchmarks.doors import door_rows
 from benchmarks.hospital import hospital_rows
 from benchmarks.notes import keyword_rows
 from benchmarks.record import record_rows
@@ -180,6 +181,7 @@ def main() -> int:
         *record_rows(),
         *episode_rows(),
         *cold_rows(),
+        *door_rows(),
         *keyword_rows(),
         *hospital_rows(),
         *rollout_rows(),
