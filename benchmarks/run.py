@@ -16,8 +16,8 @@ import orjson
 
 import wardround
 from benchmarks.charts import ANCHOR, builder_of, chart_of
-from benchmarks.fhir_peer import fhir_peer_rows
 from benchmarks.doors import door_rows
+from benchmarks.fhir_peer import fhir_peer_rows
 from benchmarks.hospital import hospital_rows
 from benchmarks.notes import keyword_rows
 from benchmarks.record import record_rows
