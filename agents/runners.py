@@ -183,7 +183,8 @@ class _Child:
 
     def finish(self) -> None:
         """Let it close its connections and end by itself."""
-        self.pipe.send(None)
+        with suppress(OSError):  # it died after its last record
+            self.pipe.send(None)
         self.process.join(5.0)
 
     def stop(self) -> None:

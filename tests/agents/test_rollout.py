@@ -10,12 +10,12 @@ import orjson
 import pytest
 from waiting import Waiting
 
-from wardround.agents import EvaluationPlan, How, Setting, Task, Worker, advance, evaluate, make_tasks
+from wardround.agents import EvaluationPlan, How, Setting, Task, Worker, advance, evaluate, make_tasks, rollout
 from wardround.agents.llm import ModelPlan
 from wardround.agents.requeue import MOST_TRIES, Requeue
 from wardround.agents.runners import run_asyncio, run_processes, run_serial
 from wardround.envs import Episode
-from wardround.patients import ChartStore, DataError, UsageError
+from wardround.patients import BusyError, ChartStore, DataError, UsageError, load_charts
 from wardround.sessions import SessionSet
 
 AGENTS = ("oracle", "random", "stuffer")
@@ -150,6 +150,26 @@ def test_a_loop_that_runs_already_is_said(worker: Worker) -> None:
 
     with pytest.raises(UsageError, match="notebook"):
         asyncio.run(notebook())
+
+
+def test_charts_that_another_process_makes_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a node that is new, several actors open a built-in set at once; one makes it."""
+    tries: list[str] = []
+
+    def load(name: str) -> object:
+        tries.append(name)
+        if len(tries) < 3:
+            raise BusyError("another process is writing `x`")
+        return load_charts(name)
+
+    monkeypatch.setattr(rollout, "load_charts", load)
+    monkeypatch.setattr(rollout.time, "sleep", lambda _: None)
+    rollout.open_charts("ward").close()
+    assert tries == ["ward"] * 3
+    tries.clear()
+    monkeypatch.setattr(rollout, "_LONGEST_MAKING", -1.0)
+    with pytest.raises(BusyError):
+        rollout.open_charts("ward")
 
 
 def test_processes_share_what_is_in_flight_and_outlive_one_that_dies(

@@ -16,6 +16,7 @@ import pytest
 from wardround.agents import EvaluationPlan, How, Task, evaluate, read_records
 from wardround.agents.results import RunFolder, _mend_tail
 from wardround.agents.usage import Usage
+from wardround.cli import main
 from wardround.patients import UsageError
 
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
@@ -117,6 +118,18 @@ def test_what_was_used_is_summed_in_the_tables(tmp_path: Path) -> None:
     assert slow["usage"]["episodes"] == 10
     assert set(slow["pass_at_k"]) == set(slow["pass_hat_k"]) == {"1", "2"}
     assert orjson.loads((tmp_path / "run/manifest.json").read_bytes())["model"] is None
+
+
+def test_repeated_trials_print_reliability_and_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    options = ["eval", "--sessions", "ward", "--agent", "oracle", "--agent", "waiting:Slow", "--limit", "2"]
+    assert main([*options, "--trials", "3", "--out", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr().out
+    for column in ("pass@1", "pass@3", "pass^2", "pass^3"):
+        assert column in printed
+    assert "waiting:Slow, implicit, en used: requests 72, cost 0.6000" in printed
 
 
 def test_usage_sums_what_it_can_and_counts_what_it_cannot() -> None:
