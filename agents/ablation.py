@@ -82,7 +82,7 @@ def ablate(
         "base": base.as_dict(),
         "conditions": runs,
         "comparisons": compared(pairs, turns, plan.agents, seed=plan.seed),
-        "one_language_only": one_language_only(pairs, turns, plan.agents),
+        "one_language_only": one_language_only(pairs, turns, plan.agents, _gold_calls(sessions)),
         "skipped": skipped,
         "errors": errors,
     }
@@ -189,6 +189,16 @@ def _run(plan: EvaluationPlan, condition: Condition, only: Sequence[str] | None,
         interview=condition.interview,
     )
     return evaluate(played, out / condition.name, how)
+
+
+def _gold_calls(sessions: SessionSet) -> dict[tuple[str, int], int]:
+    """Return how many calls gold makes, by session and turn; turns without gold are left out."""
+    return {
+        (session.id, number): len(turn.gold.calls)
+        for session in sessions
+        for number, turn in enumerate(session.turns)
+        if turn.gold is not None
+    }
 
 
 class _Told:

@@ -282,21 +282,15 @@ def _garbled(call: Mapping[str, Any]) -> bool:
 
 
 def _antecedent_missed(played: Played) -> bool:
-    """The query was implicit, and calls and answer are about something else than what it leaves out."""
+    """The query was implicit, and what it leaves out, which gold uses, is in no call and not in the answer."""
     if played.phrasing != "implicit" or played.turn.implicitness is None:
         return False
-    if played.turn.implicitness == "PE":
-        return bool(played.calls) and _other_tools(played)
-    left_out = [ids for ids in map(_named, played.turn.antecedents) if ids]
     told = _concepts(played.turn.query.get(played.language, "implicit"))
-    wanted = _wanted(played)
-    named = _said_concepts(played)
-    left_out = [ids for ids in left_out if ids & wanted and not ids & told]
-    missing = [ids for ids in left_out if not ids & named]
-    if played.turn.implicitness == "AE":  # "given all this": what was gathered before must bear on the answer
-        return bool(missing) and bool(named - told)
-    strange = named - wanted - told
-    return any(_kinds(ids) & _kinds(strange) for ids in missing)
+    wanted, named = _wanted(played) - told, _said_concepts(played)
+    left_out = [ids & wanted for ids in map(_named, played.turn.antecedents)]
+    if any(ids and not ids & named for ids in left_out):
+        return True
+    return played.turn.implicitness == "PE" and bool(played.calls) and _other_tools(played)
 
 
 def _other_tools(played: Played) -> bool:
@@ -401,8 +395,3 @@ def _named(antecedent: Antecedent) -> frozenset[str]:
 @lru_cache(maxsize=512)
 def _concepts(text: str) -> frozenset[str]:
     return frozenset(concept for mention in knowledge.lexicon().scan(text) for concept in mention.concepts)
-
-
-def _kinds(concepts: frozenset[str]) -> frozenset[str]:
-    lexicon = knowledge.lexicon()
-    return frozenset(lexicon.concept(one).kind for one in concepts)

@@ -153,36 +153,51 @@ def _adjusted(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def one_language_only(
-    pairs: Sequence[Pair], turns: Mapping[Condition, list[TurnResult]], agents: Sequence[str]
+    pairs: Sequence[Pair],
+    turns: Mapping[Condition, list[TurnResult]],
+    agents: Sequence[str],
+    gold_calls: Mapping[tuple[str, int], int],
 ) -> list[dict[str, Any]]:
     """Return, of the turns passed in one language only, why they failed in the other.
 
-    `share` is None where there is no such turn.
+    Args:
+        pairs: What was varied; only languages count.
+        turns: What was played under every condition of the pairs.
+        agents: Whom to look at.
+        gold_calls: How many calls gold makes, by session and turn.
+
+    Returns:
+        `agent, passed_in, failed_in, turns, failures`, and `share` of those turns with fewer calls than gold makes
+        (`too_few_calls`, whatever the category) and with a `refusal`; None where there is no such turn.
     """
     out: list[dict[str, Any]] = []
     for pair in pairs:
         if pair.vary != "language":
             continue
         ways = ((pair.second, pair.first), (pair.first, pair.second))
-        out.extend(_lost(agent, turns, passed, failed) for agent in agents for passed, failed in ways)
+        for agent in agents:
+            for passed, failed in ways:
+                lost = _lost(agent, turns[passed], turns[failed])
+                few = sum(one.calls < gold_calls.get((one.session, one.turn), 0) for one in lost)
+                counts = counted(one.failure for one in lost)
+                shares = {"too_few_calls": few, "refusal": counts["refusal"]}
+                out.append(
+                    {
+                        "agent": agent,
+                        "passed_in": passed.language,
+                        "failed_in": failed.language,
+                        "turns": len(lost),
+                        "failures": counts,
+                        "share": {name: count / len(lost) if lost else None for name, count in shares.items()},
+                    }
+                )
     return out
 
 
-def _lost(
-    agent: str, turns: Mapping[Condition, list[TurnResult]], passed: Condition, failed: Condition
-) -> dict[str, Any]:
-    """Return why the turns that an agent passed under one condition failed under the other."""
-    won = {_key(one) for one in turns[passed] if one.agent == agent and one.valid and one.billionths >= _LIMIT}
-    lost = [one.failure for one in turns[failed] if one.agent == agent and one.failure and _key(one) in won]
-    counts = counted(lost)
-    return {
-        "agent": agent,
-        "passed_in": passed.language,
-        "failed_in": failed.language,
-        "turns": len(lost),
-        "failures": counts,
-        "share": {name: counts[name] / len(lost) if lost else None for name in ("too_few_calls", "refusal")},
-    }
+def _lost(agent: str, passed: Sequence[TurnResult], failed: Sequence[TurnResult]) -> list[TurnResult]:
+    """Return the turns that an agent failed here and passed there."""
+    won = {_key(one) for one in passed if one.agent == agent and one.valid and one.billionths >= _LIMIT}
+    return [one for one in failed if one.agent == agent and one.failure and _key(one) in won]
 
 
 def _key(turn: TurnResult) -> tuple[str, int, int]:

@@ -120,8 +120,9 @@ def test_what_is_passed_in_one_language_only(whole: tuple[dict[str, Any], Path],
     assert (chinese["passed_in"], chinese["failed_in"]) == ("zh", "en")
     assert chinese["turns"] == 2 * both
     assert chinese["failures"]["refusal"] == both  # turn 0
-    assert chinese["failures"]["too_few_calls"] == both  # turn 1, of which no answer speaks and no call is made
-    assert chinese["share"] == {"too_few_calls": 0.5, "refusal": 0.5}
+    silent = chinese["failures"]["too_few_calls"] + chinese["failures"]["antecedent_missed"]
+    assert silent == both  # turn 1, of which no answer speaks and no call is made
+    assert chinese["share"] == {"too_few_calls": 1.0, "refusal": 0.5}
     assert (english["turns"], english["share"]["refusal"]) == (0, None)
 
 

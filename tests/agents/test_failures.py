@@ -256,3 +256,19 @@ def test_words_are_data() -> None:
     for part in (words.en, words.zh):
         for texts in (part.openings, part.denials, part.phrases):
             assert len(set(texts)) == len(texts)
+
+
+def test_an_agent_without_memory_misses_antecedents(worker: Worker) -> None:
+    """`baseline-no-memory` resolves nothing; what it then fails on pronouns is that, and on explicit queries never."""
+    ids = [session.id for session in worker.sessions][:10]
+    found = {}
+    for phrasing in ("implicit", "explicit"):
+        turns = [
+            turn
+            for task in make_tasks(("baseline-no-memory",), ids, phrasings=(phrasing,))
+            for turn in turn_results(worker.run(task), worker.sessions)
+        ]  # fmt: skip
+        found[phrasing] = [turn.failure for turn in turns if turn.implicitness == "NA" and turn.failure]
+    assert len(found["implicit"]) >= 3
+    assert set(found["implicit"]) == {"antecedent_missed"}
+    assert "antecedent_missed" not in found["explicit"]
