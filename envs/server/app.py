@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as WebRequest
 from starlette.responses import Response
@@ -155,6 +159,23 @@ class Server:
             known = capability(request.base, wardround.__version__, self._plan.started)
             self._plan.about[request.base] = known
         return Reply(200, known)
+
+
+class Listener(uvicorn.Server):
+    """A uvicorn server that ends with SIGINT or SIGTERM and leaves it at that (uvicorn raises them again)."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals while the server runs, if it runs in the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 async def _body(web: WebRequest) -> bytes:

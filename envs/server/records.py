@@ -56,10 +56,6 @@ class Pool:
 class Records(Protocol):
     """What the door serves: the records of a store, or that of a live episode."""
 
-    @property
-    def licences(self) -> frozenset[str]:
-        """Licence tags of what is served."""
-
     def patients(self) -> Sequence[str]:
         """Return the ids of the patients."""
 
@@ -114,11 +110,6 @@ class ChartRecords:
         journal.begin({"charts": store.hash, "anchors": dict(sorted(anchors.items()))})
         for step in journal.steps():
             self._repeat(step)
-
-    @property
-    def licences(self) -> frozenset[str]:
-        """Licence tags of the store and its charts."""
-        return frozenset({self._store.licence, *self._store.licences()})
 
     def patients(self) -> Sequence[str]:
         """Return the ids of the patients, those of the store first."""

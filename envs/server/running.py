@@ -144,29 +144,40 @@ class Running:
 
     Args:
         listening: Where and to whom it speaks.
+        licences: Licence tags of what is to be served.
         open_records: Makes the records, given the journal.
 
     Raises:
         UsageError: What is served must not be served there, or the port is taken.
     """
 
-    def __init__(self, listening: Listening, open_records: Callable[[Journal], Records]) -> None:
+    def __init__(
+        self, listening: Listening, licences: frozenset[str], open_records: Callable[[Journal], Records]
+    ) -> None:
+        check(listening, licences)
+        self.listening = listening
+        self._socket = _bound(listening)
+        self._files: Files | None = None
+        try:
+            self._files = Files(listening.out)
+            self.records = open_records(self._files.journal)
+            self.tokens = () if listening.open else tokens_of(listening, self.records.patients())
+            self.port = int(self._socket.getsockname()[1])
+            shown = f"[{listening.host}]" if ":" in listening.host else listening.host
+            self.base = f"http://{shown}:{self.port}/fhir"
+            self._make(self._files)
+        except BaseException:
+            self._close()
+            raise
+
+    def _make(self, files: Files) -> None:
         import uvicorn
 
-        from .app import Plan, Server
+        from .app import Listener, Plan, Server
 
-        self.listening = listening
-        self._files = Files(listening.out)
-        self.records = open_records(self._files.journal)
-        check(listening, self.records.licences)
-        self.tokens = () if listening.open else tokens_of(listening, self.records.patients())
-        self._socket = _bound(listening)
-        self.port = int(self._socket.getsockname()[1])
-        shown = f"[{listening.host}]" if ":" in listening.host else listening.host
-        self.base = f"http://{shown}:{self.port}/fhir"
-        started = now_text()
-        plan = Plan(hosts_of(listening.host, self.port), None if listening.open else accesses(self.tokens), started)
-        self._server = Server(Door(self.records), AuditLog(self._files.audit, now_text, self.base), plan)
+        known = None if self.listening.open else accesses(self.tokens)
+        plan = Plan(hosts_of(self.listening.host, self.port), known, now_text())
+        self._server = Server(Door(self.records), AuditLog(files.audit, now_text, self.base), plan)
         config = uvicorn.Config(
             self._server,
             lifespan="off",
@@ -179,7 +190,12 @@ class Running:
             timeout_keep_alive=10,
             timeout_graceful_shutdown=10,
         )
-        self.uvicorn = uvicorn.Server(config)
+        self.uvicorn = Listener(config)
+
+    def _close(self) -> None:
+        self._socket.close()
+        if self._files is not None:
+            self._files.close()
 
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM."""
@@ -196,8 +212,7 @@ class Running:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.close()
-        self._socket.close()
-        self._files.close()
+        self._close()
 
 
 def _bound(listening: Listening) -> socket.socket:
@@ -206,9 +221,9 @@ def _bound(listening: Listening) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((listening.host, listening.port))
-    except OSError as fault:
+    except (OSError, OverflowError) as fault:
         found.close()
-        text = f"cannot listen at {listening.host}:{listening.port} ({fault.strerror}); name another --port"
+        text = f"cannot listen at {listening.host}:{listening.port} ({fault}); name another --host or --port"
         raise UsageError(text) from fault
     return found
 
@@ -224,4 +239,5 @@ def serve_charts(store: ChartStore, anchors: Mapping[str, Instant], listening: L
     for patient in anchors:
         if patient and patient not in store:
             raise UsageError(f"--at {patient[:40]}=…: there is no such patient")
-    return Running(listening, lambda journal: ChartRecords(store, anchors, journal))
+    licences = frozenset({store.licence, *store.licences()})
+    return Running(listening, licences, lambda journal: ChartRecords(store, anchors, journal))
