@@ -17,6 +17,8 @@ from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, lab_profiles, study_profiles
 from wardround.patients.times import DAY, NEVER, Instant
 
+pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
+
 _RARE = ("stemi", "hip_fracture", "covid_19", "sepsis", "pneumonia")
 """Conditions of which a few lives are made on purpose: those of many lives hold too few."""
 

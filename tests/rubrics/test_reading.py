@@ -15,7 +15,7 @@ from wardround.rubrics.reading.quantities import parse_quantity
 from wardround.rubrics.reading.reading import Reading
 from wardround.rubrics.reading.text import normalise
 from wardround.rubrics.reading.tokens import tokenise
-from wardround.rubrics.reading.trie import expand
+from wardround.rubrics.reading.trie import Trie, expand
 
 
 @given(st.text(max_size=80))
@@ -24,6 +24,22 @@ def test_spans_of_normalised_text_lie_in_the_source(text: str) -> None:
     for token in tokenise(normal.text):
         start, end = normal.span(token.start, token.end)
         assert 0 <= start < end <= len(text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["oedema", "statins", "high", "血", "钾", "偏高", "K", "1,5", "-", " ", "  ", "'s", "é", "'"])
+    )
+)
+def test_a_phrase_is_found_where_its_own_tokens_stand(parts: list[str]) -> None:
+    """Plain words and Chinese characters are told apart without the tokeniser: their keys must be the tokeniser's."""
+    phrase = "".join(parts).strip()
+    tokens = tokenise(phrase)
+    for folded in (True, False):
+        trie = Trie(folded=folded)
+        trie.add(phrase, "here")
+        assert [end for end, _ in trie.matches(tokens, 0)] == [len(tokens)] if tokens else not trie.root
 
 
 @settings(max_examples=60, deadline=None)
@@ -144,6 +160,7 @@ def test_a_very_long_answer_is_not_read_and_says_so() -> None:
     assert time.perf_counter() - start < 10
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece",
     ["no fever, ", "K 5.6 ", "from 3 to ", "(", "无", "|a", "if ", "stop metformin and ", "1", "keep keep ", "一百"],

@@ -57,6 +57,7 @@ def only(case: Case) -> Decision:
     return decision
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("drug", "lab", "act"),
     [
@@ -216,6 +217,7 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
+@pytest.mark.no_cover
 def test_decisions_hold_on_a_sample_of_the_hospital(hospital: ChartStore) -> None:
     subjects = set()
     for number, case in enumerate(cases(hospital, limit=1)):

@@ -164,6 +164,7 @@ def case_in(table: DecisionTable, band: DecisionBand) -> Case:
     return case_from(chart.chart())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "rule"), _SINGLE)
 def test_every_band_is_decided_and_its_turns_hold(name: str, rule: str) -> None:
     table = knowledge.decisions()[name]
@@ -280,6 +281,7 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
+@pytest.mark.no_cover
 def test_decisions_of_the_hospital_hold(hospital: ChartStore) -> None:
     seen = 0
     for patient in sorted(hospital.patients())[:6]:
