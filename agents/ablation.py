@@ -53,7 +53,7 @@ def ablate(
     _check_vary(vary)
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
     store = open_store(plan)
-    chosen = sessions.sessions[: plan.limit]
+    chosen = [session for session in sessions if plan.only is None or session.id in plan.only][: plan.limit]
     pairs, skipped = _pairs(chosen, base, vary)
     wanted = _conditions(base, chosen, pairs)
     runs: list[dict[str, Any]] = []
@@ -66,11 +66,7 @@ def ablate(
         errors.extend({"condition": condition.name, **one} for one in played["errors"])
         tell.done(len(ids) * len(plan.agents) * plan.trials)
         runs.append({**condition.as_dict(), "sessions": len(ids), **_figures(played)})
-        turns[condition] = [
-            turn
-            for record in read_records(out / condition.name / "trajectories.jsonl")
-            for turn in turn_results(record, sessions)
-        ]
+        turns[condition] = _turns(out / condition.name, sessions)
     report = {
         "format": FORMAT,
         "wardround": wardround.__version__,
@@ -199,6 +195,11 @@ def _gold_calls(sessions: SessionSet) -> dict[tuple[str, int], int]:
         for number, turn in enumerate(session.turns)
         if turn.gold is not None
     }
+
+
+def _turns(folder: Path, sessions: SessionSet) -> list[TurnResult]:
+    records = read_records(folder / "trajectories.jsonl")
+    return [turn for record in records for turn in turn_results(record, sessions)]
 
 
 class _Told:
