@@ -199,6 +199,14 @@ def test_a_scope_binds_every_way_to_a_resource(ask: Asking):
         assert found.status == 200 and found.ids, query
         assert kinds <= SEE["pharmacist"], query
         assert {f"Observation/{vital}"}.isdisjoint(found.ids), query
+    forward = "Observation?patient=ward-01&_include=Observation:subject&_count=1"
+    assert "Patient/ward-01" in ask.get(forward).ids
+    assert ask.as_role("researcher").get(forward).ids == ask.get(forward).ids[:1]
+    result = {"result": [{"reference": f"Observation/{vital}"}]}
+    report = ask.post("DiagnosticReport", {**BODIES["report"], **result}).json["id"]
+    forward = f"DiagnosticReport?_id={report}&_include=DiagnosticReport:result"
+    assert ask.get(forward).ids == [f"DiagnosticReport/{report}", f"Observation/{vital}"]
+    assert ask.as_role("lab").get(forward).ids == [f"DiagnosticReport/{report}"]
     assert asked.get("?_type=DocumentReference").status == 403
     assert asked.get("Patient/ward-01/DocumentReference").status == 403
     # a page of somebody who sees more is no page of this one
