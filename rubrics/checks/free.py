@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from wardround.rubrics.reading import Measured, Reading
+from wardround.rubrics.reading.document import Document
 
 from .matching import word_of, words_of
+
+
+@lru_cache(maxsize=16)
+def _contents(document: Document) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the content word of each token of an answer, and all of them: every item of a rubric looks for its own."""
+    words = tuple(word_of(token) for token in document.tokens)
+    return words, frozenset(words)
 
 
 def claims_by_words(name: str, reading: Reading) -> list[Measured]:
@@ -12,11 +22,11 @@ def claims_by_words(name: str, reading: Reading) -> list[Measured]:
     wanted = set(words_of(name))
     if not wanted:
         return []
+    contents, _ = _contents(reading.document)
     found = []
     for claim in reading.values:
         sentence = reading.document.sentences[claim.sentence]
-        words = {word_of(reading.document.tokens[i]) for i in range(sentence.start, claim.token)}
-        if wanted <= words:
+        if wanted.issubset(contents[sentence.start : claim.token]):
             found.append(claim)
     return found
 
@@ -24,16 +34,16 @@ def claims_by_words(name: str, reading: Reading) -> list[Measured]:
 def word_places(name: str, reading: Reading) -> list[tuple[int, int, int]]:
     """Return (sentence, start, end) token spans in which every content word of `name` stands, close together."""
     wanted = words_of(name)
-    if not wanted:
+    contents, there = _contents(reading.document)
+    if not wanted or not there.issuperset(wanted):
         return []
     chinese = any("一" <= word[0] <= "鿿" for word in wanted)
     reach = max(6, 2 * len(wanted) + (2 if chinese else 6))
     found = []
-    tokens = reading.document.tokens
     for number, sentence in enumerate(reading.document.sentences):
         places: dict[str, list[int]] = {word: [] for word in wanted}
         for index in range(sentence.start, sentence.end):
-            word = word_of(tokens[index])
+            word = contents[index]
             if word in places:
                 places[word].append(index)
         if not all(places.values()):

@@ -25,6 +25,9 @@ from .trie import MAX_GAP
 SLOTS = {"{x}": "\0x", "{y}": "\0y", "{n}": "\0n"}
 GAP = "\0gap"
 JOIN = "\0join"
+MARKS = frozenset((*SLOTS.values(), GAP, "^", "$"))
+MORE = "\0more"
+"""Held by the nodes that more may follow than a word: an end, a way on, a slot, a gap, an edge. Few are."""
 ARTICLES = words("frames.articles")
 DOSING = words("frames.dosing")
 ACTS = frozenset(
@@ -98,6 +101,7 @@ def _add(root: dict[str, Any], pattern: str, act: str, name: str) -> None:
     if rest != len(pattern):
         raise DataError(f"rubrics/reading/data/{name}: frame `{pattern}`: a bracket is not closed; close it")
     node.setdefault("", []).append(act)
+    node[MORE] = True
 
 
 def _sequence(node: dict[str, Any], pattern: str, at: int) -> tuple[dict[str, Any], int]:
@@ -109,12 +113,15 @@ def _sequence(node: dict[str, Any], pattern: str, at: int) -> tuple[dict[str, An
             while end < len(pattern) and pattern[end] != ")":
                 branch, end = _sequence(node, pattern, end + 1)
                 branch.setdefault(JOIN, []).append(joined)
+                branch[MORE] = True
             node, at = joined, end + 1
             continue
         stop = at
         while stop < len(pattern) and pattern[stop] not in "(|)":
             stop += 1
         for key in _keys(pattern[at:stop]):
+            if key in MARKS:
+                node[MORE] = True
             node = node.setdefault(key, {})
         at = stop
     return node, at
@@ -176,6 +183,29 @@ class FrameReader:
     def _walk(
         self, start: int, node: dict[str, Any], at: int, x: Ann | None, y: Ann | None, gaps: int
     ) -> Iterator[Frame]:
+        more = MORE in node
+        if more:
+            yield from self._here(start, node, at, x, y, gaps)
+        if at >= self.sentence.end:
+            return
+        following = node.get(self.tokens[at].key)
+        if following is not None:
+            yield from self._walk(start, following, at + 1, x, y, gaps)
+        if not more:
+            return
+        if (slot := node.get(SLOTS["{x}"])) is not None and (ann := self._concept(at)) is not None:
+            yield from self._after(start, slot, ann, ann, y, gaps)
+        if (slot := node.get(SLOTS["{y}"])) is not None and (ann := self._concept(at)) is not None:
+            yield from self._after(start, slot, ann, x, ann, gaps)
+        if (slot := node.get(SLOTS["{n}"])) is not None and at in self.numbers:
+            yield from self._walk(start, slot, self.numbers[at].end, x, y, gaps)
+        if (gap := node.get(GAP)) is not None and gaps < 2:
+            yield from self._jump(start, gap, at, x, y, gaps + 1)
+
+    def _here(
+        self, start: int, node: dict[str, Any], at: int, x: Ann | None, y: Ann | None, gaps: int
+    ) -> Iterator[Frame]:
+        """Yield what ends here, and what goes on from here without a token."""
         for act in node.get("", ()):
             if x is not None and self.fit(x, act) and (y is None or self.fit(y, act)):
                 yield Frame(start, at, act, x, y)
@@ -185,19 +215,6 @@ class FrameReader:
             yield from self._walk(start, edge, at, x, y, gaps)
         if (edge := node.get("$")) is not None and self._closes(at):
             yield from self._walk(start, edge, at, x, y, gaps)
-        if at >= self.sentence.end:
-            return
-        following = node.get(self.tokens[at].key)
-        if following is not None:
-            yield from self._walk(start, following, at + 1, x, y, gaps)
-        if (slot := node.get(SLOTS["{x}"])) is not None and (ann := self._concept(at)) is not None:
-            yield from self._after(start, slot, ann, ann, y, gaps)
-        if (slot := node.get(SLOTS["{y}"])) is not None and (ann := self._concept(at)) is not None:
-            yield from self._after(start, slot, ann, x, ann, gaps)
-        if (slot := node.get(SLOTS["{n}"])) is not None and at in self.numbers:
-            yield from self._walk(start, slot, self.numbers[at].end, x, y, gaps)
-        if (gap := node.get(GAP)) is not None and gaps < 2:
-            yield from self._jump(start, gap, at, x, y, gaps + 1)
 
     def _after(
         self, start: int, node: dict[str, Any], ann: Ann, x: Ann | None, y: Ann | None, gaps: int
