@@ -116,23 +116,10 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     folder_path.mkdir(parents=True, exist_ok=True)
     with FolderLock(folder_path):
         folder = RunFolder(folder_path, _manifest(plan, setting, agents, sessions), resume=how.resume)
-        if isinstance(plan.sessions, SessionSet):  # a set made in memory: workers need a file
-            save_sessions(setting.sessions, sessions)
-        given = plan.sessions if isinstance(plan.sessions, str) else str(folder_path / "sessions.jsonl")
-        inputs = {"sessions": given, "charts": str(store.path)}
-        write_whole(folder_path / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
-        if how.retry:
-            folder.forget(_RETRIED)
-        done = folder.done()
-        left = [task for task in tasks if task.key not in done]
-        began = time.monotonic()
-        any_waits = any(waits(spec.factory(0)) for spec in agents.values())
-        with closing(_play(worker, left, how, any_waits=any_waits)) as played:  # Ctrl-C ends the workers too
-            for number, (part, record) in enumerate(played, start=1):
-                folder.append(part, record)
-                if how.progress is not None:
-                    how.progress(len(tasks) - len(left) + number, len(tasks))
-        elapsed = time.monotonic() - began
+        _write_inputs(plan, setting, sessions, store, folder_path)
+        speed = _play_left(
+            folder, worker, tasks, how, any_waits=any(waits(spec.factory(0)) for spec in agents.values())
+        )
         folder.merge(tasks)
         judged = None
         if any(is_judged(sessions.get(name)) for name in chosen):  # else records are never all in memory
@@ -141,7 +128,6 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
             )
             if judged is not None:
                 folder.write(records)
-        speed = len(left) / elapsed if left and elapsed > 0 else None
         report = {
             **tables(folder.records(), sessions, episodes_per_s=speed),
             "judge": judged,
@@ -149,6 +135,32 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         }
         write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
     return report
+
+
+def _write_inputs(plan: EvaluationPlan, setting: Setting, sessions: SessionSet, store: ChartStore, out: Path) -> None:
+    """Say where the run was made from; a set made in memory is written, for workers need a file."""
+    given = plan.sessions
+    if isinstance(given, SessionSet):
+        save_sessions(setting.sessions, sessions)
+        given = str(out / "sessions.jsonl")
+    inputs = {"sessions": given, "charts": str(store.path)}
+    write_whole(out / "inputs.json", orjson.dumps(inputs, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def _play_left(folder: RunFolder, worker: Worker, tasks: Sequence[Task], how: How, *, any_waits: bool) -> float | None:
+    """Play what the folder does not hold yet; return episodes a second, None where nothing was left."""
+    if how.retry:
+        folder.forget(_RETRIED)
+    done = folder.done()
+    left = [task for task in tasks if task.key not in done]
+    began = time.monotonic()
+    with closing(_play(worker, left, how, any_waits=any_waits)) as played:  # Ctrl-C ends the workers too
+        for number, (part, record) in enumerate(played, start=1):
+            folder.append(part, record)
+            if how.progress is not None:
+                how.progress(len(tasks) - len(left) + number, len(tasks))
+    elapsed = time.monotonic() - began
+    return len(left) / elapsed if left and elapsed > 0 else None
 
 
 def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
