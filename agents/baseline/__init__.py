@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from .agent import Baseline, BaselineWithoutMemory
+from .agent import Baseline, BaselineWithoutMemory, answer_lines, formed
+from .memory import Memory
+from .query import Request, read_as, read_query
+from .turn import Steps, Turn
+from .words import vocabulary
 
-__all__ = ["Baseline", "BaselineWithoutMemory"]
+__all__ = [
+    "Baseline",
+    "BaselineWithoutMemory",
+    "Memory",
+    "Request",
+    "Steps",
+    "Turn",
+    "answer_lines",
+    "formed",
+    "read_as",
+    "read_query",
+    "vocabulary",
+]

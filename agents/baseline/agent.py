@@ -11,7 +11,7 @@ from wardround.patients import ToolCall
 
 from .deciding import decide
 from .looking import branch, look
-from .memory import Memory, missing
+from .memory import Memory
 from .ordering import flag, prescribe, request_service
 from .query import Request, read_query
 from .scoring import score_lines
@@ -54,7 +54,7 @@ class Baseline:
         lines = yield from answer_lines(turn, request)
         self._memory.note(request)
         yield _PREPARE
-        yield Answer(_formed(lines, request, view.language))
+        yield Answer(formed(lines, request, view.language))
 
 
 class BaselineWithoutMemory(Baseline):
@@ -90,13 +90,8 @@ def answer_lines(turn: Turn, request: Request) -> Steps[list[str]]:
     return lines
 
 
-def left_open(request: Request) -> tuple[str, ...]:
-    """Return what a question needs and does not name (`memory.missing`)."""
-    return missing(request)
-
-
-def _formed(lines: list[str], request: Request, language: str) -> str:
-    """Return the answer in the form that the system prompt states."""
+def formed(lines: list[str], request: Request, language: str) -> str:
+    """Return the answer in the form that the system prompt states: lines of facts, or sentences of advice."""
     if not lines:
         return say(language, "nothing")
     if request.intent == "decide":

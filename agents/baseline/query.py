@@ -125,17 +125,43 @@ def read_query(text: str, language: str) -> Request:
         text: The physician's words.
         language: "en" or "zh".
     """
+    plain, body, masked, body_at = _plain(text, language)
+    words = vocabulary(language)
+    if has(body, words.flag, language):
+        return replace(plain, intent="flag")
+    dosed = _as("prescribe", plain, body, masked, body_at)
+    if dosed.dosing is not None:
+        return dosed
+    if plain.priority is not None:
+        return replace(plain, intent="request")
+    branched = _as("branch", plain, body, masked, body_at)
+    if branched.branch is not None:
+        return branched
+    if has(_squeezed(body), words.decide, language):
+        return _as("decide", plain, body, masked, body_at)
+    return replace(plain, intent="look" if plain.asks or plain.names else "nothing")
+
+
+def read_as(text: str, language: str, intent: str) -> Request:
+    """Read a question as one of a given kind, whatever its words are: for policies that choose the kind themselves.
+
+    Args:
+        text: The physician's words.
+        language: "en" or "zh".
+        intent: look, decide, branch, prescribe, request or flag.
+    """
+    return _as(intent, *_plain(text, language))
+
+
+@lru_cache(maxsize=512)
+def _plain(text: str, language: str) -> tuple[Request, str, str, int]:
+    """Return what any question has; its words with names masked, without topics and whole; where it begins."""
     words = vocabulary(language)
     body_at = _body(text.lower(), words, language)
     names = _names(text)
-    return _request(text, language, names, body_at)
-
-
-def _request(text: str, language: str, names: tuple[Name, ...], body_at: int) -> Request:
-    words = vocabulary(language)
     masked = _masked(text, names)
     body = " " * body_at + masked[body_at:]
-    plain = Request(
+    request = Request(
         text=text,
         language=language,
         intent="look",
@@ -147,22 +173,21 @@ def _request(text: str, language: str, names: tuple[Name, ...], body_at: int) ->
         points=_points(body, words, language),
         asks_patient=has(_squeezed(body), words.ask_patient, language),
     )
-    if has(body, words.flag, language):
-        return replace(plain, intent="flag")
-    dosing = _dosing(body, words, language)
-    if dosing is not None:
-        return replace(plain, intent="prescribe", dosing=dosing)
-    if plain.priority is not None:
-        return replace(plain, intent="request")
-    branch = _branch(text, masked, names, body_at, language)
-    if branch is not None:
-        return replace(plain, intent="branch", branch=branch)
-    changes = bool(plain.drugs) and has(_squeezed(body), words.change, language)
-    if has(_squeezed(body), words.decide, language):
-        return replace(plain, intent="decide", steps=() if changes else steps_of(plain, body))
-    if not plain.asks and not plain.names:
-        return replace(plain, intent="nothing")
-    return plain
+    return request, body, masked, body_at
+
+
+def _as(intent: str, plain: Request, body: str, masked: str, body_at: int) -> Request:
+    """Return a question with what its kind has."""
+    words, language = vocabulary(plain.language), plain.language
+    if intent == "prescribe":
+        return replace(plain, intent=intent, dosing=_dosing(body, words, language))
+    if intent == "branch":
+        names = (*plain.topics, *plain.names)
+        return replace(plain, intent=intent, branch=_branch(plain.text, masked, names, body_at, language))
+    if intent == "decide":
+        changes = bool(plain.drugs) and has(_squeezed(body), words.change, language)
+        return replace(plain, intent=intent, steps=() if changes else steps_of(plain, body))
+    return replace(plain, intent=intent)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
