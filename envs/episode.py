@@ -135,6 +135,11 @@ class Episode:
         return self.session.turns[self._turn].query.get(self.settings.language, self.settings.phrasing[self._turn])
 
     @property
+    def asked(self) -> str:
+        """The question asked last as the dialogue shows it: with its options, the first with who the patient is."""
+        return next(event.text for event in reversed(self._events) if isinstance(event, QueryEvent))
+
+    @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools offered, as OpenAI function schemas; the caller's own copy."""
         names = self.session.tools if self.session.tools is not None else tuple(TOOLS)

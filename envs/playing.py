@@ -107,4 +107,4 @@ def _shown(episode: Episode, turn: int, played: Played) -> Played:
     if episode.done:
         final = prompts.notice(language, "final")
         return Played("\n".join([*lead, final]), "environment", played.mistake, closed)
-    return Played("\n".join([*lead, episode.messages[-1]["content"]]), "physician", played.mistake, closed)
+    return Played("\n".join([*lead, episode.asked]), "physician", played.mistake, closed)

@@ -144,7 +144,7 @@ class WardEnv(gym.Env[Observation, str]):
         pool = self._pool_for(options or {})
         session = pool[int(self.np_random.integers(len(pool)))]
         self._episode = Episode(session, self._store.chart(session.chart.patient), **self._play)
-        return self._observe(self._episode.messages[-1]["content"], 0), self._info()
+        return self._observe(self._episode.asked, 0), self._info()
 
     def step(self, action: str) -> tuple[Observation, SupportsFloat, bool, bool, dict[str, Any]]:
         """Play one message of the policy.

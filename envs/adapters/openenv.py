@@ -71,7 +71,8 @@ class WardServerEnv(Environment[WardAction, WardObservation, WardState]):
         super().__init__()
         self._config = config if config is not None else RoundConfig()
         self._round: Round | None = None
-        self._state = WardState()
+        self._episode_id: str | None = None
+        self._steps = 0
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, task_id: str | None = None, **kwargs: Any
@@ -89,7 +90,7 @@ class WardServerEnv(Environment[WardAction, WardObservation, WardState]):
             UsageError: No such session, or it is for evaluation only; the client is told.
         """
         played = self._round = Round(task_id, seed=seed or 0, config=self._config)
-        self._state = WardState(episode_id=episode_id, session_id=played.session_id, seed=played.seed)
+        self._episode_id, self._steps = episode_id, 0
         return WardObservation(
             text=played.first, turn=0, calls_left=played.calls_left, prompt=played.prompt("text"), reward=None
         )
@@ -103,7 +104,7 @@ class WardServerEnv(Environment[WardAction, WardObservation, WardState]):
         played = self._round
         if played is None:
             raise RuntimeError("no round is being played: call reset() first")
-        self._state.step_count += 1
+        self._steps += 1
         step = played.send(action.text)
         return WardObservation(
             text=step.text,
@@ -117,12 +118,19 @@ class WardServerEnv(Environment[WardAction, WardObservation, WardState]):
 
     @property
     def state(self) -> WardState:
-        """The round's state; its hash is computed when it is asked for."""
+        """The round's state, made when it is asked for: models of OpenEnv check every assignment."""
         played = self._round
-        if played is not None:
-            self._state.score, self._state.truncated = played.reward, played.truncated
-            self._state.trajectory_hash = played.trajectory_hash
-        return self._state
+        if played is None:
+            return WardState()
+        return WardState(
+            episode_id=self._episode_id,
+            step_count=self._steps,
+            session_id=played.session_id,
+            seed=played.seed,
+            score=played.reward,
+            truncated=played.truncated,
+            trajectory_hash=played.trajectory_hash,
+        )
 
 
 class WardClient(EnvClient[WardAction, WardObservation, WardState]):

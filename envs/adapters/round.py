@@ -119,7 +119,7 @@ class Round:
                 scoring=self.config.scoring,
                 plan=self.config.plan,
             )
-            self._first = str(self._episode.messages[-1]["content"])
+            self._first = self._episode.asked
 
     # -- what a policy may see -------------------------------------------------------------------------------------
 
