@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 import pytest
+from once import made_once
+from pydantic import TypeAdapter
 
 from wardround.patients.importers import ImportReport, TableReport, import_fhir, import_mimic
 from wardround.patients.store import ChartStore
@@ -66,10 +68,18 @@ def invented(tmp_path: Path) -> Iterator[Callable[..., Invented]]:
 def demo_import(
     mimic_demo: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ImportReport, ChartStore]]:
-    """Return the report and the store of the whole MIMIC-IV demo, or skip; imported once."""
-    out = tmp_path_factory.mktemp("demo") / "charts.sqlite"
-    report = import_mimic(mimic_demo, out)
-    with ChartStore.open(out) as store:
+    """Return the report and the store of the whole MIMIC-IV demo, or skip; imported once a run."""
+    reports = TypeAdapter(ImportReport)
+
+    def make(folder: Path) -> None:
+        report = import_mimic(mimic_demo, folder / "charts.sqlite")
+        told = reports.dump_json(report)
+        assert reports.validate_json(told) == report
+        (folder / "report.json").write_bytes(told)
+
+    folder = made_once(tmp_path_factory, "mimic-demo", make)
+    report = reports.validate_json((folder / "report.json").read_bytes())
+    with ChartStore.open(folder / "charts.sqlite") as store:
         yield report, store
 
 

@@ -57,7 +57,6 @@ def only(case: Case) -> Decision:
     return decision
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("drug", "lab", "act"),
     [

@@ -164,7 +164,6 @@ def case_in(table: DecisionTable, band: DecisionBand) -> Case:
     return case_from(chart.chart())
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "rule"), _SINGLE)
 def test_every_band_is_decided_and_its_turns_hold(name: str, rule: str) -> None:
     table = knowledge.decisions()[name]

@@ -255,7 +255,6 @@ def test_what_a_patient_gives_is_told(small_store: ChartStore) -> None:
 # -- the shipped set ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.no_cover
 def test_the_shipped_set_is_what_is_made(ward) -> None:
     shipped, _ = ward
     fresh = SessionSet(ward_sessions())
