@@ -121,13 +121,8 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
             folder, worker, tasks, how, any_waits=any(waits(spec.factory(0)) for spec in agents.values())
         )
         folder.merge(tasks)
-        judged = None
-        if any(is_judged(sessions.get(name)) for name in chosen):  # else records are never all in memory
-            records, judged = resolve(
-                list(folder.records()), sessions, store, folder_path, plan.judge, progress=how.judging
-            )
-            if judged is not None:
-                folder.write(records)
+        asked = any(is_judged(sessions.get(name)) for name in chosen)  # else records are never all in memory
+        judged = _judge(folder, plan, sessions, store, how) if asked else None
         report = {
             **tables(folder.records(), sessions, episodes_per_s=speed),
             "judge": judged,
@@ -161,6 +156,17 @@ def _play_left(folder: RunFolder, worker: Worker, tasks: Sequence[Task], how: Ho
                 how.progress(len(tasks) - len(left) + number, len(tasks))
     elapsed = time.monotonic() - began
     return len(left) / elapsed if left and elapsed > 0 else None
+
+
+def _judge(
+    folder: RunFolder, plan: EvaluationPlan, sessions: SessionSet, store: ChartStore, how: How
+) -> dict[str, Any] | None:
+    """Put the verdicts into the merged records; return the judge's summary, None where none judged."""
+    held = list(folder.records())
+    records, judged = resolve(held, sessions, store, folder.path, plan.judge, progress=how.judging)
+    if judged is not None:
+        folder.write(records)
+    return judged
 
 
 def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
