@@ -21,6 +21,7 @@ from wardround.rubrics import (
 )
 from wardround.sessions import Session
 
+from .doors import take_in
 from .episode import Episode
 from .trajectory import TRAJECTORY_FORMAT
 
@@ -134,5 +135,7 @@ def _apply(episode: Episode, event: dict[str, Any]) -> None:
         episode.call(event["tool"], event["arguments"], note=event.get("note", ""))
     elif kind == "mistake":
         episode.mistake(event["action"], event["text"])
+    elif kind == "door":
+        take_in(episode, event["resources"], event["writes"])
     elif kind == "answer" and not event["forced"]:
         episode.answer(event["text"])

@@ -61,6 +61,17 @@ class AnswerEvent:
     forced: bool
 
 
+@dataclass(frozen=True, slots=True)
+class DoorEvent:
+    """Another door than the tools showed resources, or wrote some (`doors.py`). The dialogue does not show it."""
+
+    turn: int
+    resources: tuple[str, ...]
+    """Keys of what was shown for the first time."""
+    writes: tuple[tuple[str, str, str], ...]
+    """Each write: `create` or `update`, key, JSON."""
+
+
 def call_event(turn: int, number: int, made: tuple[str, str, str], result: ToolResult) -> CallEvent:
     """Return the event of a call.
 
@@ -77,7 +88,7 @@ def call_event(turn: int, number: int, made: tuple[str, str, str], result: ToolR
     )  # fmt: skip
 
 
-Event = QueryEvent | CallEvent | MistakeEvent | AnswerEvent
+Event = QueryEvent | CallEvent | MistakeEvent | AnswerEvent | DoorEvent
 
 
 def messages_of(prompt: str, events: Iterable[Event], alias: dict[str, str]) -> list[dict[str, Any]]:
@@ -108,7 +119,7 @@ def messages_of(prompt: str, events: Iterable[Event], alias: dict[str, str]) -> 
         elif isinstance(event, MistakeEvent):
             messages.append({"role": "assistant", "content": event.action})
             messages.append({"role": "user", "content": event.text})
-        else:
+        elif isinstance(event, AnswerEvent):
             messages.append({"role": "assistant", "content": event.text})
     return messages
 
@@ -142,6 +153,9 @@ def events_json(events: Iterable[Event]) -> list[dict[str, Any]]:
             out.append(entry)
         elif isinstance(event, MistakeEvent):
             out.append({"event": "mistake", "turn": event.turn, "action": event.action, "text": event.text})
+        elif isinstance(event, DoorEvent):
+            writes = [{"op": op, "key": key, "body": body} for op, key, body in event.writes]
+            out.append({"event": "door", "turn": event.turn, "resources": list(event.resources), "writes": writes})
         else:
             out.append({"event": "answer", "turn": event.turn, "text": event.text, "forced": event.forced})
     return out

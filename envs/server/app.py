@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import uvicorn
@@ -24,6 +24,7 @@ from .capability import capability, smart_configuration
 from .door import Door
 from .messages import Refused, Reply, Request, outcome_reply, refused
 from .negotiation import check_accept
+from .playing import Playing
 from .scopes import OPEN, Access, access_of
 from .tokens import access_for
 
@@ -36,13 +37,8 @@ URL = 32 * 1024
 ARRIVAL = 30.0
 """Seconds a body may take to arrive."""
 
-PREFIX = "fhir"
-
 _REALM = 'Bearer realm="wardround"'
 _SAFE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-
-Extra = Callable[[Request, Access], Reply | None]
-"""Answers requests outside the FHIR base; None for what it does not know."""
 
 
 @dataclass(slots=True)
@@ -65,14 +61,16 @@ class Server:
     """Takes requests one at a time (`door` is synchronous and unshared) and lets the network wait, not each other.
 
     Args:
-        door: What answers FHIR requests.
+        doors: What answers FHIR requests, by the path of the FHIR base.
         audit: The audit log.
         plan: Hosts and tokens.
-        extra: What answers requests beside the FHIR base.
+        rounds: What answers the requests of agents that play, by the path of the round.
     """
 
-    def __init__(self, door: Door, audit: AuditLog, plan: Plan, extra: Extra | None = None) -> None:
-        self._door, self._audit, self._plan, self._extra = door, audit, plan, extra
+    def __init__(
+        self, doors: Mapping[str, Door], audit: AuditLog, plan: Plan, rounds: Mapping[str, Playing] | None = None
+    ) -> None:
+        self._doors, self._audit, self._plan, self._rounds = doors, audit, plan, rounds or {}
         self._open = access_of("open", OPEN, None) if plan.tokens is None else None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="door")
 
@@ -115,44 +113,48 @@ class Server:
         for name, value in web.headers.items():
             headers[name.lower()] = f"{headers[name.lower()]},{value}" if name.lower() in headers else value
         path = str(web.scope["path"])
-        return Request(web.method, path.strip("/"), query, headers, body, f"http://{host}/{PREFIX}")
+        return Request(web.method, path.strip("/"), query, headers, body, f"http://{host}")
 
     def _work(self, request: Request, peer: str) -> Reply:
-        head, _, rest = request.path.partition("/")
-        if head == PREFIX and rest in ("metadata", ".well-known/smart-configuration"):
-            return self._told(request, rest)
+        root, rest = self._root_of(request.path)
+        base = f"{request.base}/{root}" if root else request.base
+        inner = replace(request, path=rest, base=base)
+        if root in self._doors and rest in ("metadata", ".well-known/smart-configuration"):
+            return self._told(inner)
         access = self._open or access_for(request.header("authorization"), self._plan.tokens or {})
-        inner = Request(request.method, rest if head == PREFIX else request.path, request.query, request.headers,
-                        request.body, request.base)  # fmt: skip
         shown: list[str] = []
         if access is None:
-            reply = outcome_reply(
-                refused(
-                    401,
-                    "login",
-                    "send a token: Authorization: Bearer …",
-                    {"WWW-Authenticate": _REALM},
-                )
-            )
-        elif head == PREFIX:
-            reply, shown = self._door.handle(inner, access)
+            reply = outcome_reply(_no_token())
+        elif root in self._doors:
+            reply, shown = self._doors[root].handle(inner, access)
+        elif root in self._rounds:
+            reply = self._rounds[root].handle(inner, access)
         else:
-            found = self._extra(inner, access) if self._extra is not None else None
-            reply = found or outcome_reply(refused(404, "not-found", f"nothing is here; FHIR begins at /{PREFIX}"))
+            places = ", ".join(f"/{one}" for one in (*self._doors, *self._rounds))
+            reply = outcome_reply(refused(404, "not-found", f"nothing is here; there is {places[:2000]}"))
         try:
             self._audit.tell(inner, access, reply, shown, peer)
         except OSError as fault:  # what cannot be logged is not shown
             return outcome_reply(refused(503, "exception", f"the audit log cannot be written ({fault.strerror})"))
         return reply
 
-    def _told(self, request: Request, what: str) -> Reply:
+    def _root_of(self, path: str) -> tuple[str, str]:
+        """Return the place that a path begins with, and the rest; "" for no place of this server."""
+        steps = path.split("/")
+        for count in (3, 2, 1):
+            root = "/".join(steps[:count])
+            if root in self._doors or root in self._rounds:
+                return root, "/".join(steps[count:])
+        return "", path
+
+    def _told(self, request: Request) -> Reply:
         if request.method not in ("GET", "HEAD"):
             return outcome_reply(refused(405, "not-supported", "read it with GET", {"Allow": "GET, HEAD"}))
         try:
             check_accept(request)
         except Refused as fault:
             return outcome_reply(fault)
-        if what != "metadata":
+        if request.path != "metadata":
             return Reply(200, smart_configuration(), kind="application/json")
         known = self._plan.about.get(request.base)
         if known is None:
@@ -176,6 +178,10 @@ class Listener(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _no_token() -> Refused:
+    return refused(401, "login", "send a token: Authorization: Bearer …", {"WWW-Authenticate": _REALM})
 
 
 async def _body(web: WebRequest) -> bytes:

@@ -54,7 +54,7 @@ class Door:
         try:
             check_accept(request)
             reply = self._answer(call)
-            self.records.seen(call.shown)
+            self.records.seen(call.learnt)
             return reply, call.shown
         except Refused as fault:
             return outcome_reply(fault), []

@@ -29,7 +29,15 @@ class Call:
     access: Access
     tick: Tick
     shown: list[str] = field(default_factory=list)
-    """Keys of the resources that the caller was shown."""
+    """Keys of the resources that the caller was shown, for the audit log."""
+    learnt: list[str] = field(default_factory=list)
+    """Those of them that were shown whole: what an episode counts as read."""
+
+    def show(self, *keys: str, whole: bool = True) -> None:
+        """Take note of what the caller is shown."""
+        self.shown.extend(keys)
+        if whole:
+            self.learnt.extend(keys)
 
     @property
     def base(self) -> str:
@@ -104,7 +112,7 @@ def read(call: Call, kind: str, identity: str) -> Reply:
         raise missing(kind, identity)
     entry = found[2]
     headers = stamps(entry)
-    call.shown.append(entry.key)
+    call.show(entry.key)
     if version_of(entry) in versions_named(call.request.header("if-none-match")):
         return Reply(304, b"", headers)
     return Reply(200, entry.body, headers)
@@ -142,7 +150,7 @@ def read_version(call: Call, kind: str, identity: str, version: str) -> Reply:
     """Answer a read of one version."""
     for entry in versions(call, kind, identity):
         if version_of(entry) == version:
-            call.shown.append(entry.key)
+            call.show(entry.key, whole=False)
             return Reply(200, entry.body, stamps(entry))
     raise refused(404, "not-found", f"{kind}/{identity} has no version `{version[:20]}`; see its _history")
 
@@ -150,7 +158,7 @@ def read_version(call: Call, kind: str, identity: str, version: str) -> Reply:
 def history(call: Call, kind: str, identity: str) -> Reply:
     """Answer the history of a resource, newest first."""
     found = versions(call, kind, identity)
-    call.shown += [entry.key for entry in found]
+    call.show(*(entry.key for entry in found))
     parts = []
     for number, entry in reversed(list(enumerate(found))):
         first = number == 0

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from wardround.patients import ChartStore, Instant, UsageError
+import orjson
+
+import wardround
+from wardround.envs.episode import Episode
+from wardround.patients import ChartStore, Instant, UsageError, write_whole
 
 from .audit import AuditLog
 from .door import Door
 from .journal import Journal, Lines
+from .live import LiveEpisode
 from .records import ChartRecords, Records
 from .scopes import roles
 from .tokens import Token, accesses, make_tokens, read_tokens, write_tokens
@@ -25,6 +31,9 @@ CLOSE = ("credentialed", "unknown")
 """Words of licence tags that never leave this machine."""
 
 CONNECTIONS = 64
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}")
+"""Session ids that stand in a URL as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +148,28 @@ class Files:
         self.journal.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What is served: records by the path of their FHIR base, episodes by the path of their round."""
+
+    records: Mapping[str, Records]
+    rounds: Mapping[str, LiveEpisode]
+
+
 class Running:
     """A server that listens; a context manager.
 
     Args:
         listening: Where and to whom it speaks.
         licences: Licence tags of what is to be served.
-        open_records: Makes the records, given the journal.
+        open_places: Makes what is served, given the journal.
 
     Raises:
         UsageError: What is served must not be served there, or the port is taken.
     """
 
     def __init__(
-        self, listening: Listening, licences: frozenset[str], open_records: Callable[[Journal], Records]
+        self, listening: Listening, licences: frozenset[str], open_places: Callable[[Journal], Places]
     ) -> None:
         check(listening, licences)
         self.listening = listening
@@ -160,11 +177,12 @@ class Running:
         self._files: Files | None = None
         try:
             self._files = Files(listening.out)
-            self.records = open_records(self._files.journal)
-            self.tokens = () if listening.open else tokens_of(listening, self.records.patients())
+            self.places = open_places(self._files.journal)
+            patients = sorted({one for records in self.places.records.values() for one in records.patients()})
+            self.tokens = () if listening.open else tokens_of(listening, patients)
             self.port = int(self._socket.getsockname()[1])
             shown = f"[{listening.host}]" if ":" in listening.host else listening.host
-            self.base = f"http://{shown}:{self.port}/fhir"
+            self.root = f"http://{shown}:{self.port}"
             self._make(self._files)
         except BaseException:
             self._close()
@@ -174,10 +192,13 @@ class Running:
         import uvicorn
 
         from .app import Listener, Plan, Server
+        from .playing import Playing
 
         known = None if self.listening.open else accesses(self.tokens)
         plan = Plan(hosts_of(self.listening.host, self.port), known, now_text())
-        self._server = Server(Door(self.records), AuditLog(files.audit, now_text, self.base), plan)
+        doors = {path: Door(records) for path, records in self.places.records.items()}
+        rounds = {path: Playing(live, wardround.__version__) for path, live in self.places.rounds.items()}
+        self._server = Server(doors, AuditLog(files.audit, now_text, self.root), plan, rounds)
         config = uvicorn.Config(
             self._server,
             lifespan="off",
@@ -197,9 +218,26 @@ class Running:
         if self._files is not None:
             self._files.close()
 
+    @property
+    def base(self) -> str:
+        """The first FHIR base."""
+        return f"{self.root}/{next(iter(self.places.records))}"
+
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM."""
         self.uvicorn.run(sockets=[self._socket])
+
+    def keep_trajectories(self) -> list[Path]:
+        """Write the trajectory of every episode into the folder; return where (nothing without a folder)."""
+        if self.listening.out is None or not self.places.rounds:
+            return []
+        folder = self.listening.out / "trajectories"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = []
+        for path, live in self.places.rounds.items():
+            found.append(folder / f"{path.rpartition('/')[2]}.json")
+            write_whole(found[-1], orjson.dumps(live.episode.trajectory) + b"\n")
+        return found
 
     def stop(self) -> None:
         """Ask the server to end; `run` returns soon after."""
@@ -228,6 +266,10 @@ def _bound(listening: Listening) -> socket.socket:
     return found
 
 
+FHIR = "fhir"
+"""Path of the first FHIR base."""
+
+
 def serve_charts(store: ChartStore, anchors: Mapping[str, Instant], listening: Listening) -> Running:
     """Return a server of charts.
 
@@ -240,4 +282,38 @@ def serve_charts(store: ChartStore, anchors: Mapping[str, Instant], listening: L
         if patient and patient not in store:
             raise UsageError(f"--at {patient[:40]}=…: there is no such patient")
     licences = frozenset({store.licence, *store.licences()})
-    return Running(listening, licences, lambda journal: ChartRecords(store, anchors, journal))
+
+    def places(journal: Journal) -> Places:
+        return Places({FHIR: ChartRecords(store, anchors, journal)}, {})
+
+    return Running(listening, licences, places)
+
+
+def serve_episodes(episodes: Sequence[Episode], listening: Listening) -> Running:
+    """Return a server of live episodes: each below `/sessions/NAME`, its record at `/sessions/NAME/fhir`.
+
+    The record of the first is at `/fhir`, too. NAME is the session's id; where that is no name for a URL, its number.
+
+    Args:
+        episodes: Fresh ones, of different sessions.
+        listening: Where and to whom it speaks.
+    """
+    licences = frozenset(one for episode in episodes for one in (episode.session.licence, episode.chart.licence))
+    names = [
+        episode.session.id if NAME.fullmatch(episode.session.id) else str(number)
+        for number, episode in enumerate(episodes, start=1)
+    ]
+    if not names or len(set(names)) < len(names):
+        raise UsageError("name one session or several different ones")
+
+    def places(journal: Journal) -> Places:
+        about = {
+            "sessions": [[one.session.id, one.chart.hash, asdict(one.settings)] for one in episodes],
+        }
+        journal.begin(about)
+        lives = {name: LiveEpisode(one, journal, name) for name, one in zip(names, episodes, strict=True)}
+        records: dict[str, Records] = {FHIR: lives[names[0]]}
+        records |= {f"sessions/{name}/{FHIR}": live for name, live in lives.items()}
+        return Places(records, {f"sessions/{name}": live for name, live in lives.items()})
+
+    return Running(listening, licences, places)

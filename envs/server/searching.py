@@ -54,8 +54,10 @@ def search(call: Call, kind: str | None) -> Reply:
         call: The request.
         kind: A type, None for all, or a compartment (`Patient/1/Condition`).
     """
-    result = found(call, kind, asked(call), strict=preferences(call.request).get("handling") == "strict")
-    call.shown += [entry.key for entry in (*result.matches, *result.included)]
+    pairs = asked(call)
+    result = found(call, kind, pairs, strict=preferences(call.request).get("handling") == "strict")
+    whole = not any(name == "_elements" or (name == "_summary" and value in ("true", "text")) for name, value in pairs)
+    call.show(*(entry.key for entry in (*result.matches, *result.included)), whole=whole)
     return Reply(200, result.bundle())
 
 

@@ -91,7 +91,7 @@ def create(call: Call, kind: str, resource: Resource, condition: str = "", ident
         if hits.total > 1:
             raise refused(412, "multiple-matches", f"the condition finds {hits.total} resources; nothing was written")
         if hits.total == 1:
-            call.shown.append(hits.matches[0].key)
+            call.show(hits.matches[0].key)
             return _written(call, hits.matches[0], 200)
     resource = localised(call, resource)
     with call.records.together():

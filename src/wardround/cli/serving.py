@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,7 @@ from . import common
 from .output import print_json
 
 if TYPE_CHECKING:
+    from wardround.envs.server import Listening, Running
     from wardround.patients import Instant
 
 
@@ -21,7 +25,21 @@ def add(commands: Any) -> None:
         help="serve charts over HTTP as FHIR R4, with roles",
         description="A FHIR R4 server (docs/serve.md). It ends with SIGINT or SIGTERM.",
     )
-    serve.add_argument("--charts", required=True, help="charts file or name of a built-in set")
+    serve.add_argument("--charts", default=None, help="charts file or name of a built-in set")
+    serve.add_argument(
+        "--session",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="play this session: its record as FHIR, its tools as JSON; may be repeated",
+    )
+    serve.add_argument(
+        "--sessions", default=None, metavar="SET", help="set that --session is of (default: as --charts)"
+    )
+    serve.add_argument("--language", choices=("en", "zh"), default="en", help="of the sessions (default en)")
+    serve.add_argument(
+        "--phrasing", choices=("implicit", "explicit"), default="implicit", help="of the questions (default implicit)"
+    )
     serve.add_argument(
         "--at",
         action="append",
@@ -47,29 +65,64 @@ def add(commands: Any) -> None:
 
 def run_serve(args: argparse.Namespace) -> int:
     """Serve until told to end."""
-    from wardround.patients import UsageError, load_charts
+    from wardround.patients import UsageError
 
     for package in ("starlette", "uvicorn"):
         if find_spec(package) is None:
             raise UsageError(f"serve needs the package `{package}`: pip install 'wardround[serve]'")
-    from wardround.envs.server import Listening, serve_charts
+    from wardround.envs.server import Listening
 
     out = Path(args.out) if args.out is not None else None
     listening = Listening(args.host, args.port, args.open, tuple(args.role), args.scopes, out)
-    with load_charts(args.charts) as store, serve_charts(store, anchors(args.at), listening) as server:
+    with _server(args, listening) as server:
+        rounds = [f"{server.root}/{path}" for path in server.places.rounds]
         told = {
             "base": server.base,
-            "patients": len(server.records.patients()),
+            "patients": len(server.places.records["fhir"].patients()),
+            "rounds": rounds,
             "roles": [token.role for token in server.tokens],
             "tokens": str(out / "tokens.json") if out is not None and server.tokens else None,
         }
         if args.json:
             print_json(told)
         else:
-            print(f"serving {told['patients']} patients at {server.base}")
+            print(f"FHIR of {told['patients']} patients: {server.base}")
+            for round_ in rounds:
+                print(f"round: {round_} (openapi.json, state, tools/NAME, answer)")
             print(f"tokens: {told['tokens']}" if told["tokens"] else "no token is asked for")
+        sys.stdout.flush()
         server.run()
+        for path in server.keep_trajectories():
+            print(f"trajectory: {path}", file=sys.stderr)
     return 0
+
+
+@contextmanager
+def _server(args: argparse.Namespace, listening: Listening) -> Iterator[Running]:
+    """Open what the options name, and a server of it."""
+    from wardround.envs import Episode
+    from wardround.envs.server import serve_charts, serve_episodes
+    from wardround.patients import UsageError, load_charts
+    from wardround.sessions import charts_of, load_sessions
+
+    if not args.session:
+        if args.charts is None or args.sessions is not None:
+            raise UsageError("name charts with --charts, or a session with --session (and its set with --sessions)")
+        with load_charts(args.charts) as store, serve_charts(store, anchors(args.at), listening) as server:
+            yield server
+        return
+    name = args.sessions or args.charts
+    if name is None or args.at:
+        raise UsageError("a session is of a set: name it with --sessions; it has its own instant, so leave --at out")
+    found = load_sessions(name)
+    with load_charts(args.charts or charts_of(name) or name) as store:
+        chosen = [found.get(one) for one in dict.fromkeys(args.session)]
+        episodes = [
+            Episode(one, store.chart(one.chart.patient), language=args.language, phrasing=args.phrasing)
+            for one in chosen
+        ]
+        with serve_episodes(episodes, listening) as server:
+            yield server
 
 
 def anchors(texts: list[str]) -> dict[str, Instant]:

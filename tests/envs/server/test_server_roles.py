@@ -84,6 +84,7 @@ _DOCTOR = {"draft order", "draft request", "problem", "allergy", "procedure", "n
 _CODED = {"Encounter", "Condition", "Procedure", "Coverage", "Claim", "ChargeItem"}
 EVERYTHING = set(searchable())
 SEE = {
+    "agent": EVERYTHING,
     "auditor": EVERYTHING,
     "billing": _CODED,
     "care-manager": {"Patient", "Encounter", "CarePlan", "CareTeam", "Goal", "Communication", "Task"},
@@ -109,6 +110,7 @@ SEE = {
     "scheduler": {"Patient", "Appointment", "Coverage"},
 }  # fmt: skip
 CREATE = {
+    "agent": _DOCTOR | {"order", "request", "vital sign", "lab", "report"},
     "auditor": set(),
     "billing": {"claim", "charge"},
     "care-manager": {"message", "task"},
@@ -123,6 +125,7 @@ CREATE = {
     "scheduler": {"appointment", "coverage"},
 }
 UPDATE = {
+    "agent": _DOCTOR | {"order", "request"},
     "auditor": set(),
     "billing": {"claim", "charge"},
     "care-manager": {"plan"},

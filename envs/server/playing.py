@@ -1,0 +1,172 @@
+"""An episode's tools over HTTP: one JSON endpoint a tool, the answer, the state, and the OpenAPI document of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import orjson
+
+from wardround.patients import ALL_TOOLS, DataError, find_tool, read_resource
+
+from .live import LiveEpisode
+from .messages import Refused, Reply, Request, outcome_reply, refused
+from .negotiation import check_accept, check_body_type
+from .scopes import Access
+
+JSON = "application/json"
+
+
+class Playing:
+    """Answers the requests of agents.
+
+    Args:
+        live: The episode.
+        version: Version of this library, for the OpenAPI document.
+    """
+
+    def __init__(self, live: LiveEpisode, version: str) -> None:
+        self._live = live
+        self._version = version
+
+    def handle(self, request: Request, access: Access) -> Reply:
+        """Answer a request; a refusal is an OperationOutcome, a model's mistake is a result."""
+        try:
+            check_accept(request)
+            return self._answer(request, access)
+        except Refused as fault:
+            return outcome_reply(fault)
+
+    def _answer(self, request: Request, access: Access) -> Reply:
+        steps = request.path.split("/")
+        if steps == ["openapi.json"] and request.method in ("GET", "HEAD"):
+            return Reply(200, orjson.dumps(self.openapi(request.base)), kind=JSON)
+        _may_play(access, self._live.patient)
+        if steps == ["state"] and request.method in ("GET", "HEAD"):
+            return Reply(200, orjson.dumps(self._live.state()), kind=JSON)
+        if request.method != "POST":
+            allowed = "GET, HEAD" if steps in (["state"], ["openapi.json"]) else "POST"
+            raise refused(405, "not-supported", f"allowed here: {allowed}", {"Allow": allowed})
+        if steps == ["answer"]:
+            told = _object(request)
+            if set(told) != {"text"} or not isinstance(told["text"], str):
+                raise refused(400, "invalid", 'send {"text": "…"}')
+            return Reply(200, orjson.dumps(self._live.answer(told["text"])), kind=JSON)
+        if len(steps) == 2 and steps[0] == "tools" and (spec := find_tool(steps[1])) is not None:
+            if spec.name not in self._offered():
+                raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
+            _may_call(access, spec.name, spec.effect)
+            arguments = _object(request)
+            return Reply(200, orjson.dumps(self._live.call(spec.name, arguments)), kind=JSON)
+        raise refused(404, "not-found", "no such route; openapi.json names all of them")
+
+    def _offered(self) -> dict[str, dict[str, Any]]:
+        """Return the tools of this round: name → schema of the arguments."""
+        by_alias = {spec.alias: name for name, spec in ALL_TOOLS.items()}
+        return {by_alias[one["function"]["name"]]: one["function"]["parameters"] for one in self._live.episode.tools}
+
+    def openapi(self, base: str) -> dict[str, Any]:
+        """Return the OpenAPI 3.1 document of the tools, made from the schemas that agents see.
+
+        Args:
+            base: URL of the episode, as the client knows it.
+        """
+        paths: dict[str, Any] = {
+            "/state": {"get": _operation("state", "What the agent may see of the round", None, "State")},
+            "/answer": {
+                "post": _operation("answer", "Answer the physician: closes the turn", _ANSWER, "Stand"),
+            },
+        }
+        for name, schema in self._offered().items():
+            spec = ALL_TOOLS[name]
+            body = {**schema, "additionalProperties": True}  # a wrong argument is a result, not a refused request
+            paths[f"/tools/{spec.alias}"] = {"post": _operation(spec.alias, spec.description, body, "Result")}
+        return {
+            "openapi": "3.1.0",
+            "info": {"title": "wardround: the tools of one round", "version": self._version},
+            "servers": [{"url": base}],
+            "security": [{"bearer": []}],
+            "paths": paths,
+            "components": {
+                "schemas": _schemas(),
+                "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+
+
+_ANSWER = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+_STAND = {
+    "turn": {"type": "integer"},
+    "done": {"type": "boolean"},
+    "query": {"type": "string"},
+    "calls_left": {"type": "integer"},
+}
+
+
+@cache
+def _schemas() -> dict[str, Any]:
+    result = {"tool": {"type": "string"}, "ok": {"type": "boolean"}, "text": {"type": "string"}, **_STAND}
+    return {
+        "Result": {"type": "object", "properties": result, "required": sorted(result)},
+        "Stand": {"type": "object", "properties": _STAND, "required": sorted(_STAND)},
+        "State": {"type": "object"},
+        "OperationOutcome": {"type": "object", "properties": {"resourceType": {"const": "OperationOutcome"}}},
+    }
+
+
+def _operation(name: str, summary: str, body: dict[str, Any] | None, result: str) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "operationId": name,
+        "summary": summary.split("\n", 1)[0],
+        "description": summary,
+        "responses": {
+            "200": {
+                "description": "Done; a mistake of the agent is told in the result",
+                "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{result}"}}},
+            },
+            "4XX": {
+                "description": "Refused",
+                "content": {"application/fhir+json": {"schema": {"$ref": "#/components/schemas/OperationOutcome"}}},
+            },
+        },
+    }
+    if body is not None:
+        found["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
+    return found
+
+
+def _object(request: Request) -> dict[str, Any]:
+    """Return the JSON object of a body.
+
+    Raises:
+        Refused: 400 or 415.
+    """
+    check_body_type(request)
+    if not request.body.strip():
+        return {}
+    try:
+        told = read_resource(request.body)
+    except DataError as fault:
+        raise refused(400, "structure", f"the body is {fault}") from fault
+    if not isinstance(told, dict):
+        raise refused(400, "structure", "the body is an array; send one JSON object")
+    found: dict[str, Any] = orjson.loads(request.body)
+    return found
+
+
+def _may_play(access: Access, patient: str) -> None:
+    """Refuse whoever may not see the whole record: tools show any of it.
+
+    Raises:
+        Refused: 403.
+    """
+    if not (access.visibility("r", patient).total and access.visibility("s", patient).total):
+        raise refused(403, "forbidden", f"role `{access.role}` may not see the whole record, as tools do; use `agent`")
+
+
+def _may_call(access: Access, name: str, effect: str) -> None:
+    """Refuse a tool that writes what no scope allows."""
+    kind, _, act = name.partition(".")
+    if effect == "write" and not access.may("u" if act == "update_status" else "c", kind) and kind != "files":
+        raise refused(403, "forbidden", f"role `{access.role}` has no scope for `{name}`")
