@@ -76,7 +76,7 @@ def test_what_is_no_action_is_the_agents_fault(worker: Worker, monkeypatch: pyte
     monkeypatch.setattr(Silent, "act", lambda self, view: "normal")
     record = worker.run(Task("silent", worker.sessions.sessions[0].id, "en", "implicit", 0, 0))
     assert record["outcome"] == "agent_error"
-    assert record["error"] == "`act` returned str; it must return a ToolCall or an Answer"
+    assert record["error"] == "the agent returned str; give a ToolCall, an Answer or an Invalid"
 
 
 def test_a_fault_of_the_library_is_not_the_agents(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
