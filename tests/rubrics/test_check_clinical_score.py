@@ -188,7 +188,6 @@ def judged(score_id: str, total: float, answer: str, **more: object) -> bool:
     return check_answer(check, answer, language="en").passed
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("score_id", "total", "answer"), STATED)
 def test_a_stated_total_passes_and_its_neighbours_fail(score_id: str, total: float, answer: str) -> None:
     assert judged(score_id, total, answer)

@@ -131,7 +131,6 @@ def test_everyday_idioms_and_what_only_looks_like_them() -> None:
     assert result["right"] >= 0.99 * result["rows"], result["wrong"]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("stem", "language"), sorted(FLOORS))
 def test_share_of_labelled_rows_graded_right(stem: str, language: str) -> None:
     result = grade_rows(DATA / f"{stem}_{language}.jsonl")

@@ -13,7 +13,6 @@ from wardround.rubrics.grade import grade_rows, read_rows
 DATA = Path(__file__).parent / "data"
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_inventory_is_graded_right(language: str) -> None:
     result = grade_rows(DATA / f"inventory_{language}.jsonl")

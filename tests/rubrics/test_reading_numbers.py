@@ -36,7 +36,6 @@ def judge(seed: int, count: int) -> tuple[list[Case], list[Case]]:
     return refused, accepted
 
 
-@pytest.mark.no_cover
 def test_a_sample_of_stated_values() -> None:
     count = 3000
     refused, accepted = judge(11, count)
