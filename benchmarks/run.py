@@ -22,6 +22,7 @@ from benchmarks.hospital import hospital_rows
 from benchmarks.notes import keyword_rows
 from benchmarks.record import record_rows
 from benchmarks.rollouts import rollout_rows
+from benchmarks.server import server_rows
 from benchmarks.timing import Row, beside, once_us
 from wardround.envs import Episode, WardEnv
 from wardround.patients import (
@@ -185,6 +186,7 @@ def main() -> int:
         *keyword_rows(),
         *hospital_rows(),
         *rollout_rows(),
+        *server_rows(),
         *fhir_peer_rows(),
     ]
     for row in rows:

@@ -53,6 +53,9 @@ def capability(base: str, version: str, date: str) -> bytes:
                 "resource": [_resource(kind) for kind in searchable()],
                 "interaction": [{"code": code} for code in ("transaction", "batch", "search-system")],
                 "searchParam": _parameters_of_all(),
+                "operation": [
+                    {"name": "export", "definition": "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export"}
+                ],
             }
         ],
     }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from sys import stderr
 
 from wardround.patients import DataError, SearchError, searchable
 
 from .bundles import bundle
+from .exporting import Exports
+from .journal import now_text
 from .messages import Refused, Reply, Request, outcome_reply, refused
 from .negotiation import check_accept
 from .reading import Call, history, read, read_version
@@ -38,11 +40,20 @@ class Door:
     Args:
         records: What is served.
         clock: Seconds, for the time a request may take.
+        now: Gives the time as a FHIR instant, for what is not of the record.
+        licences: Licence tags of what is served; exports name them.
     """
 
-    def __init__(self, records: Records, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        records: Records,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], str] = now_text,
+        licences: Sequence[str] = (),
+    ) -> None:
         self.records = records
-        self._clock = clock
+        self._clock, self._now = clock, now
+        self._exports = Exports(licences)
 
     def handle(self, request: Request, access: Access) -> tuple[Reply, list[str]]:
         """Answer a request; never raises.
@@ -50,7 +61,7 @@ class Door:
         Returns:
             The reply, and the keys of the resources that the caller was shown.
         """
-        call = Call(request, self.records, access, self._deadline())
+        call = Call(request, self.records, access, self._deadline(), self._now)
         try:
             check_accept(request)
             reply = self._answer(call)
@@ -80,6 +91,8 @@ class Door:
         method = "GET" if call.request.method == "HEAD" else call.request.method
         if not steps or steps == ["_search"]:
             return self._root(call, method, steps)
+        if steps[0].startswith("$export") or steps == ["Patient", "$export"]:
+            return self._export(call, method, steps)
         if steps[0] not in searchable():
             raise refused(404, "not-supported", f"`{steps[0][:60]}` is neither a type that is stored here nor a route")
         if len(steps) == 1:
@@ -94,6 +107,21 @@ class Door:
         if method == "POST":
             return search(call, None) if steps else bundle(call, lambda request: self._entry(call, request))
         raise _wrong("GET, HEAD, POST" if not steps else "POST")
+
+    def _export(self, call: Call, method: str, steps: list[str]) -> Reply:
+        if steps[-1] == "$export":
+            if method != "GET":
+                raise _wrong("GET")
+            return self._exports.start(call)
+        if steps[0] == "$export-status" and len(steps) == 2:
+            if method == "DELETE":
+                return self._exports.forget(call, steps[1])
+            if method != "GET":
+                raise _wrong("GET, DELETE")
+            return self._exports.status(call, steps[1])
+        if steps[0] == "$export-file" and len(steps) == 3 and method == "GET":
+            return self._exports.file(call, steps[1], steps[2])
+        raise refused(404, "not-supported", "no such route; begin an export with $export")
 
     def _entry(self, call: Call, request: Request) -> Reply:
         if not request.path and request.method == "POST":

@@ -9,7 +9,7 @@ from .messages import FHIR_JSON, Request, refused
 
 _JSON = frozenset({
     FHIR_JSON, "application/json", "text/json", "application/json+fhir", "json", "application/x-json",
-    "application/*", "*/*", "text/*", "*",
+    "application/fhir+ndjson", "application/ndjson", "application/*", "*/*", "text/*", "*",
 })  # fmt: skip
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"

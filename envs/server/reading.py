@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -28,6 +29,8 @@ class Call:
     records: Records
     access: Access
     tick: Tick
+    now: Callable[[], str] = str
+    """Gives the time as a FHIR instant, for what is not of the record."""
     shown: list[str] = field(default_factory=list)
     """Keys of the resources that the caller was shown, for the audit log."""
     learnt: list[str] = field(default_factory=list)

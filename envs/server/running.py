@@ -8,7 +8,6 @@ import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,7 +20,7 @@ from wardround.patients import ChartStore, Instant, UsageError, write_whole
 
 from .audit import AuditLog
 from .door import Door
-from .journal import Journal, Lines
+from .journal import Journal, Lines, now_text
 from .live import LiveEpisode
 from .records import ChartRecords, Records
 from .scopes import roles
@@ -123,11 +122,6 @@ def hosts_of(host: str, port: int) -> frozenset[str]:
     return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()))
 
 
-def now_text() -> str:
-    """Return the time as a FHIR instant: of the machine's clock, for logs only."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 @dataclass(slots=True)
 class Files:
     """The folder of a server."""
@@ -173,6 +167,7 @@ class Running:
     ) -> None:
         check(listening, licences)
         self.listening = listening
+        self._licences = licences
         self._socket = _bound(listening)
         self._files: Files | None = None
         try:
@@ -196,7 +191,7 @@ class Running:
 
         known = None if self.listening.open else accesses(self.tokens)
         plan = Plan(hosts_of(self.listening.host, self.port), known, now_text())
-        doors = {path: Door(records) for path, records in self.places.records.items()}
+        doors = {path: Door(records, licences=sorted(self._licences)) for path, records in self.places.records.items()}
         rounds = {path: Playing(live, wardround.__version__) for path, live in self.places.rounds.items()}
         self._server = Server(doors, AuditLog(files.audit, now_text, self.root), plan, rounds)
         config = uvicorn.Config(
@@ -255,7 +250,8 @@ class Running:
 
 def _bound(listening: Listening) -> socket.socket:
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # with its protocol named asyncio switches Nagle off; without, every reply waits some 40 ms
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((listening.host, listening.port))
