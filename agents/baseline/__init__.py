@@ -6,7 +6,7 @@ from .agent import Baseline, BaselineWithoutMemory, answer_lines, formed
 from .memory import Memory
 from .query import Request, read_as, read_query
 from .turn import Steps, Turn
-from .words import vocabulary
+from .words import has, vocabulary
 
 __all__ = [
     "Baseline",
@@ -17,6 +17,7 @@ __all__ = [
     "Turn",
     "answer_lines",
     "formed",
+    "has",
     "read_as",
     "read_query",
     "vocabulary",

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from wardround.agents.baseline import read_query, vocabulary
+from wardround.agents.baseline import has, read_query, vocabulary
 from wardround.envs import Episode
 from wardround.patients import Stream
 
@@ -18,9 +18,9 @@ Choice = tuple[int, int, int]
 
 _FIELDS: Final = ("decide", "change", "cause", "ask_patient", "result", "drug", "finding", "repeat", "if_", "otherwise")
 _KINDS: Final = ("drug", "drug_class", "lab", "vital", "score", "finding", "service", "study")
-_RATE: Final = 1.5
-_SPREAD: Final = 0.02
-"""Weight of the entropy: keeps templates that are rarely right from dying out."""
+_RATE: Final = 6.0
+_SPREAD: Final = 0.06
+"""Weight of the entropy when training begins; without it `look`, right most often, is all that is ever tried."""
 _CHOICES: Final = tuple(len(step) for step in STEPS)
 
 
@@ -32,13 +32,14 @@ def features(episode: Episode) -> Vector:
     text, language = episode.query, episode.settings.language
     words, request = vocabulary(language), read_query(text, language)
     low = text.lower()
-    seen = [float(any(cue in low for cue in getattr(words, name))) for name in _FIELDS]
+    seen = [float(has(low, getattr(words, name), language)) for name in _FIELDS]
     seen += [float(bool(request.of(kind))) for kind in _KINDS]
     seen += [float(ask in request.asks) for ask, _ in words.asks]
-    seen += [float(any(cue in low for cue in words.flag)), float(request.priority is not None)]
+    seen += [float(has(low, words.flag, language)), float(request.priority is not None)]
     seen += [float(any(unit in low for unit in (" mg", " mcg", " g ", "units"))), float("?" in text or "？" in text)]
     seen += [float(not request.names), float(episode.turn == 0), float(bool(request.topics)), 1.0]
-    return np.array(seen)
+    # of length 1, so that a question with many cues moves the weights no more than one with few
+    return np.array(seen) / np.sqrt(sum(seen))
 
 
 class Policy:
@@ -60,8 +61,15 @@ class Policy:
             chosen.append(min(int(np.searchsorted(np.cumsum(chances), drawn)), len(chances) - 1))
         return chosen[0], chosen[1], chosen[2]
 
-    def learn(self, seen: Vector, choices: list[Choice], rewards: list[float]) -> None:
-        """Move towards the choices that earned more than the group: REINFORCE, the group's mean as baseline."""
+    def learn(self, seen: Vector, choices: list[Choice], rewards: list[float], left: float) -> None:
+        """Move towards the choices that earned more than the group: REINFORCE, the group's mean as baseline.
+
+        Args:
+            seen: Features of the turn.
+            choices: What the forks of the turn chose.
+            rewards: What each earned.
+            left: Share of the training that is left; the entropy's weight falls with it.
+        """
         mean = sum(rewards) / len(rewards)
         for choice, reward in zip(choices, rewards, strict=True):
             for step in range(len(STEPS)):
@@ -71,7 +79,7 @@ class Policy:
                 push[choice[step]] += 1
                 logs = np.log(chances)
                 spread = -chances * (logs - chances @ logs)
-                gradient = (reward - mean) * push + _SPREAD * spread
+                gradient = (reward - mean) * push + _SPREAD * left * spread
                 self.weights[step] += _RATE / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
 
     def _input(self, step: int, seen: Vector, chosen: list[int]) -> Vector:

@@ -77,11 +77,11 @@ def train(
             if turns >= most:
                 return policy, curve
             started = time.process_time()
-            turns += _train_on(policy, session, store, stream)
+            turns += _train_on(policy, session, store, stream, max(0.0, 1 - turns / most))
             spent += time.process_time() - started
 
 
-def _train_on(policy: Policy, session: Session, store: ChartStore, stream: Stream) -> int:
+def _train_on(policy: Policy, session: Session, store: ChartStore, stream: Stream, left: float) -> int:
     """Train on every turn of a session: forks try, the group compares, and one of them goes on."""
     episode, played, turns = opened(session, store), Played(), 0
     while not episode.done:
@@ -89,7 +89,7 @@ def _train_on(policy: Policy, session: Session, store: ChartStore, stream: Strea
         choices: list[Choice] = [policy.choose(seen, stream) for _ in range(GROUP)]
         forks = [(episode.fork(), played.fork()) for _ in choices]
         rewards = [play_turn(fork, mine, one) for (fork, mine), one in zip(forks, choices, strict=True)]
-        policy.learn(seen, choices, rewards)
+        policy.learn(seen, choices, rewards, left)
         episode, played = forks[stream.below(len(forks))]
         turns += 1
     return turns
