@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as WebRequest
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 import wardround
 
@@ -68,9 +68,14 @@ class Server:
     """
 
     def __init__(
-        self, doors: Mapping[str, Door], audit: AuditLog, plan: Plan, rounds: Mapping[str, Playing] | None = None
+        self,
+        doors: Mapping[str, Door],
+        audit: AuditLog,
+        plan: Plan,
+        rounds: Mapping[str, Playing] | None = None,
     ) -> None:
         self._doors, self._audit, self._plan, self._rounds = doors, audit, plan, rounds or {}
+        self._mcp: dict[str, Any] = {}
         self._open = access_of("open", OPEN, None) if plan.tokens is None else None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="door")
 
@@ -78,10 +83,60 @@ class Server:
         """Answer one ASGI connection; other protocols than HTTP are turned away."""
         if scope["type"] == "http":
             web = WebRequest(scope, receive)
-            response = await self._serve(web)
-            await response(scope, receive, send)
+            path = scope["path"].strip("/")
+            response = self._gate(web) if path in self._mcp else await self._serve(web)
+            if response is None:
+                await self._pass_on(path, scope, receive, send)
+            else:
+                await response(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1002})
+
+    async def work(self, job: Callable[[], Any]) -> Any:
+        """Do something where no request is in work at the same time."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, job)
+
+    def add_mcp(self, path: str, manager: Any) -> None:
+        """Answer MCP at a path by a session manager of the SDK."""
+        self._mcp[path] = manager
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Run the session managers of MCP while the server runs."""
+        await receive()
+        async with AsyncExitStack() as stack:
+            for manager in self._mcp.values():
+                await stack.enter_async_context(manager.run())
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _gate(self, web: WebRequest) -> Response | None:
+        """Check host, origin and token of an MCP request; None lets it pass."""
+        try:
+            self._check_source(web)
+        except Refused as fault:
+            return _response(outcome_reply(fault), web.method)
+        access = self._open or access_for(web.headers.get("authorization", ""), self._plan.tokens or {})
+        if access is None:
+            return _response(outcome_reply(_no_token()), web.method)
+        web.scope["wardround.access"] = access
+        return None
+
+    async def _pass_on(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the SDK answer, and log it."""
+        status = [500]
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+            await send(message)
+
+        await self._mcp[path].handle_request(scope, receive, told)
+        peer = scope["client"][0] if scope.get("client") else "unknown"
+        request = Request(scope["method"], f"{path}/$mcp")
+        await self.work(lambda: self._audit.tell(request, scope["wardround.access"], Reply(status[0]), (), peer))
 
     def close(self) -> None:
         """Wait for the request in work."""
@@ -99,12 +154,7 @@ class Server:
 
     async def _received(self, web: WebRequest) -> Request:
         """Return a request once it is whole, from a host and of a size that are allowed."""
-        host = web.headers.get("host", "").lower()
-        if host not in self._plan.hosts:
-            raise refused(421, "security", "the Host header names another server; use the address that was printed")
-        origin = web.headers.get("origin")
-        if origin is not None and origin.lower() not in {f"http://{one}" for one in self._plan.hosts}:
-            raise refused(403, "security", "requests of other sites' pages are not answered")
+        host = self._check_source(web)
         query = web.scope.get("query_string", b"").decode("latin-1")
         if len(web.scope.get("raw_path") or b"") + len(query) > URL:
             raise refused(414, "too-long", f"a URL has at most {URL} bytes; search by POST")
@@ -114,6 +164,20 @@ class Server:
             headers[name.lower()] = f"{headers[name.lower()]},{value}" if name.lower() in headers else value
         path = str(web.scope["path"])
         return Request(web.method, path.strip("/"), query, headers, body, f"http://{host}")
+
+    def _check_source(self, web: WebRequest) -> str:
+        """Return the Host header, once host and origin are this server's.
+
+        Raises:
+            Refused: 421 or 403.
+        """
+        host = web.headers.get("host", "").lower()
+        if host not in self._plan.hosts:
+            raise refused(421, "security", "the Host header names another server; use the address that was printed")
+        origin = web.headers.get("origin")
+        if origin is not None and origin.lower() not in {f"http://{one}" for one in self._plan.hosts}:
+            raise refused(403, "security", "requests of other sites' pages are not answered")
+        return host
 
     def _work(self, request: Request, peer: str) -> Reply:
         root, rest = self._root_of(request.path)

@@ -41,7 +41,7 @@ class Playing:
         steps = request.path.split("/")
         if steps == ["openapi.json"] and request.method in ("GET", "HEAD"):
             return Reply(200, orjson.dumps(self.openapi(request.base)), kind=JSON)
-        _may_play(access, self._live.patient)
+        may_play(access, self._live.patient)
         if steps == ["state"] and request.method in ("GET", "HEAD"):
             return Reply(200, orjson.dumps(self._live.state()), kind=JSON)
         if request.method != "POST":
@@ -55,7 +55,7 @@ class Playing:
         if len(steps) == 2 and steps[0] == "tools" and (spec := find_tool(steps[1])) is not None:
             if spec.name not in self._offered():
                 raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
-            _may_call(access, spec.name, spec.effect)
+            may_call(access, spec.name, spec.effect)
             arguments = _object(request)
             return Reply(200, orjson.dumps(self._live.call(spec.name, arguments)), kind=JSON)
         raise refused(404, "not-found", "no such route; openapi.json names all of them")
@@ -155,8 +155,12 @@ def _object(request: Request) -> dict[str, Any]:
     return found
 
 
-def _may_play(access: Access, patient: str) -> None:
+def may_play(access: Access, patient: str) -> None:
     """Refuse whoever may not see the whole record: tools show any of it.
+
+    Args:
+        access: What the caller may do.
+        patient: The patient of the round.
 
     Raises:
         Refused: 403.
@@ -165,7 +169,7 @@ def _may_play(access: Access, patient: str) -> None:
         raise refused(403, "forbidden", f"role `{access.role}` may not see the whole record, as tools do; use `agent`")
 
 
-def _may_call(access: Access, name: str, effect: str) -> None:
+def may_call(access: Access, name: str, effect: str) -> None:
     """Refuse a tool that writes what no scope allows."""
     kind, _, act = name.partition(".")
     if effect == "write" and not access.may("u" if act == "update_status" else "c", kind) and kind != "files":

@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -194,9 +195,16 @@ class Running:
         doors = {path: Door(records, licences=sorted(self._licences)) for path, records in self.places.records.items()}
         rounds = {path: Playing(live, wardround.__version__) for path, live in self.places.rounds.items()}
         self._server = Server(doors, AuditLog(files.audit, now_text, self.root), plan, rounds)
+        mcp = self.places.rounds if find_spec("mcp_types") is not None else {}
+        for path, live in mcp.items():
+            from .mcp_door import mcp_server, session_manager
+
+            self._server.add_mcp(
+                f"{path}/mcp", session_manager(mcp_server(live, wardround.__version__, self._server.work))
+            )
         config = uvicorn.Config(
             self._server,
-            lifespan="off",
+            lifespan="on" if mcp else "off",
             ws="none",
             log_level="warning",
             access_log=False,

@@ -10,10 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import wardround
+
 from . import common
 from .output import print_json
 
 if TYPE_CHECKING:
+    from wardround.envs import Episode
     from wardround.envs.server import Listening, Running
     from wardround.patients import Instant
 
@@ -59,6 +62,11 @@ def add(commands: Any) -> None:
     )
     serve.add_argument("--scopes", default=None, metavar="TEXT", help="make a token with these SMART scopes")
     serve.add_argument("--out", default=None, help="folder of tokens, audit log and journal of writes")
+    serve.add_argument(
+        "--mcp-stdio",
+        action="store_true",
+        help="serve the tools of one session over MCP on standard input and output, and nothing over HTTP",
+    )
     common.add_json(serve)
     serve.set_defaults(run=run_serve)
 
@@ -73,6 +81,8 @@ def run_serve(args: argparse.Namespace) -> int:
     from wardround.envs.server import Listening
 
     out = Path(args.out) if args.out is not None else None
+    if args.mcp_stdio:
+        return _over_stdio(args, out)
     listening = Listening(args.host, args.port, args.open, tuple(args.role), args.scopes, out)
     with _server(args, listening) as server:
         rounds = [f"{server.root}/{path}" for path in server.places.rounds]
@@ -97,13 +107,31 @@ def run_serve(args: argparse.Namespace) -> int:
     return 0
 
 
+def _over_stdio(args: argparse.Namespace, out: Path | None) -> int:
+    """Serve one session over MCP until the client closes the pipe."""
+    from wardround.patients import UsageError
+
+    if find_spec("mcp_types") is None:
+        raise UsageError("--mcp-stdio needs the package `mcp`: pip install 'wardround[mcp]'")
+    from wardround.envs.server import Listening, serve_episodes
+    from wardround.envs.server.mcp_door import run_stdio
+
+    with _episodes(args) as episodes:
+        if len(episodes) != 1:
+            raise UsageError("--mcp-stdio serves one --session")
+        with serve_episodes(
+            episodes, Listening(port=0, open=True, out=out)
+        ) as server:  # it opens files, and listens to none
+            run_stdio(next(iter(server.places.rounds.values())), wardround.__version__)
+            server.keep_trajectories()
+    return 0
+
+
 @contextmanager
 def _server(args: argparse.Namespace, listening: Listening) -> Iterator[Running]:
     """Open what the options name, and a server of it."""
-    from wardround.envs import Episode
     from wardround.envs.server import serve_charts, serve_episodes
     from wardround.patients import UsageError, load_charts
-    from wardround.sessions import charts_of, load_sessions
 
     if not args.session:
         if args.charts is None or args.sessions is not None:
@@ -111,18 +139,27 @@ def _server(args: argparse.Namespace, listening: Listening) -> Iterator[Running]
         with load_charts(args.charts) as store, serve_charts(store, anchors(args.at), listening) as server:
             yield server
         return
+    with _episodes(args) as episodes, serve_episodes(episodes, listening) as server:
+        yield server
+
+
+@contextmanager
+def _episodes(args: argparse.Namespace) -> Iterator[list[Episode]]:
+    """Open the sessions that the options name, as fresh episodes."""
+    from wardround.envs import Episode
+    from wardround.patients import UsageError, load_charts
+    from wardround.sessions import charts_of, load_sessions
+
     name = args.sessions or args.charts
-    if name is None or args.at:
-        raise UsageError("a session is of a set: name it with --sessions; it has its own instant, so leave --at out")
+    if name is None or args.at or not args.session:
+        raise UsageError("name a session with --session, and its set with --sessions; it has its own instant: no --at")
     found = load_sessions(name)
     with load_charts(args.charts or charts_of(name) or name) as store:
         chosen = [found.get(one) for one in dict.fromkeys(args.session)]
-        episodes = [
+        yield [
             Episode(one, store.chart(one.chart.patient), language=args.language, phrasing=args.phrasing)
             for one in chosen
         ]
-        with serve_episodes(episodes, listening) as server:
-            yield server
 
 
 def anchors(texts: list[str]) -> dict[str, Instant]:

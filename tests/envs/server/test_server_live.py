@@ -241,7 +241,7 @@ def _gold(session: Session) -> list[tuple[str, Any]]:
     for turn in session.turns:
         assert turn.gold is not None
         actions += [(call.tool, dict(call.arguments)) for call in turn.gold.calls]
-        actions += [("prepare_to_answer", {}), ("answer", turn.gold.answers[0].en)]
+        actions += [("prepare_to_answer", {"answer_type": "tool"}), ("answer", turn.gold.answers[0].en)]
     return actions
 
 
@@ -281,6 +281,6 @@ def test_agents_at_a_time_over_http_play_as_in_process(tmp_path: Path):
             assert faults == []
             lives = list(server.places.rounds.values())
             assert [live.episode.trajectory_hash for live in lives] == alone
-            assert all(live.episode.done for live in lives)
+            assert all(live.episode.done and live.episode.score == 1.0 for live in lives)
             kept = [json.loads(path.read_bytes()) for path in server.keep_trajectories()]
             assert [one["session"] for one in kept] == [session.id for session in sessions]
