@@ -79,6 +79,8 @@ def run_asyncio(worker: Worker, tasks: Iterable[Task], in_flight: int = IN_FLIGH
             while (record := runner.run(_next(records))) is not None:
                 yield record
         finally:
+            with suppress(RuntimeError):  # SIGINT inside an episode leaves the order to stop, which ends the next run
+                runner.run(asyncio.sleep(0))
             runner.run(records.aclose())
 
 
