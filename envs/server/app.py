@@ -117,10 +117,10 @@ class Server:
         try:
             self._check_source(web)
         except Refused as fault:
-            return _response(outcome_reply(fault), web.method)
+            return _response(outcome_reply(fault))
         access = self._open or access_for(web.headers.get("authorization", ""), self._plan.tokens or {})
         if access is None:
-            return _response(outcome_reply(_no_token()), web.method)
+            return _response(outcome_reply(_no_token()))
         web.scope["wardround.access"] = access
         return None
 
@@ -147,10 +147,10 @@ class Server:
         try:
             request = await self._received(web)
         except Refused as fault:
-            return _response(outcome_reply(fault), web.method)
+            return _response(outcome_reply(fault))
         loop = asyncio.get_running_loop()
         reply = await loop.run_in_executor(self._worker, self._work, request, peer)
-        return _response(reply, web.method)
+        return _response(reply)
 
     async def _received(self, web: WebRequest) -> Request:
         """Return a request once it is whole, from a host and of a size that are allowed."""
@@ -274,10 +274,10 @@ async def _body(web: WebRequest) -> bytes:
     return b"".join(parts)
 
 
-def _response(reply: Reply, method: str) -> Response:
+def _response(reply: Reply) -> Response:
     headers: dict[str, Any] = {**_SAFE, **reply.headers}
     if reply.status >= 400 and reply.status in (408, 413):
         headers["Connection"] = "close"
     if reply.body and reply.status not in (204, 304):
         headers["Content-Type"] = f"{reply.kind}; charset=utf-8" if "json" in reply.kind else reply.kind
-    return Response(b"" if method == "HEAD" else reply.body, reply.status, headers)
+    return Response(reply.body, reply.status, headers)  # of a reply to HEAD uvicorn sends the headers alone

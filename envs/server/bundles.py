@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from wardround.patients import Resource, SearchError, dump_resource, with_references
+from wardround.patients import Resource, SearchError, dump_resource, searchable, with_references
 
 from .messages import Refused, Reply, Request, outcome_body, refused
 from .negotiation import check_body_type
@@ -158,7 +158,7 @@ def _resolved(call: Call, text: str, names: Mapping[str, str]) -> str:
     if text in names:
         return names[text]
     match = _CONDITIONAL.fullmatch(text)
-    if match is None:
+    if match is None or match[1] not in searchable():
         return text
     hits = matching(call, match[1], match[2])
     if hits.total != 1:

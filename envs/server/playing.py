@@ -16,6 +16,9 @@ from .scopes import Access
 
 JSON = "application/json"
 
+BODY = 256 * 1024
+"""Bytes a call or an answer may have: the journal keeps them all."""
+
 
 class Playing:
     """Answers the requests of agents.
@@ -140,9 +143,11 @@ def _object(request: Request) -> dict[str, Any]:
     """Return the JSON object of a body.
 
     Raises:
-        Refused: 400 or 415.
+        Refused: 400, 413 or 415.
     """
     check_body_type(request)
+    if len(request.body) > BODY:
+        raise refused(413, "too-long", f"a call or an answer has at most {BODY} bytes")
     if not request.body.strip():
         return {}
     try:

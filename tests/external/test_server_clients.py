@@ -3,6 +3,9 @@
 WARDROUND_NODE names a folder whose `node_modules` holds the clients of npm:
 
     mkdir FOLDER && cd FOLDER && npm init -y && npm install fhir-kit-client@2.0.3 fhirclient@2.6.3
+
+WARDROUND_HAPI is a class path with HAPI's generic client for R4 (the wheel pathling==6.2.2 carries one, 6.6.1, in its
+`library-api-6.2.2-all.jar`; it needs slf4j-api 1.7 beside it), for Java 17.
 """
 
 from __future__ import annotations
@@ -138,6 +141,16 @@ def test_clients_of_npm(server: Running, name: str, script: str, last: str) -> N
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, last), done.stderr[-3000:]
+
+
+def test_hapis_java_client(server: Running) -> None:
+    classes = os.environ.get("WARDROUND_HAPI")
+    if classes is None:
+        pytest.skip("WARDROUND_HAPI names no class path with HAPI's client")
+    script = Path(__file__).with_name("Hapi.java")
+    command = ["java", "-cp", classes, str(script), server.base, server.tokens[0].token]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "hapi done"), done.stderr[-3000:]
 
 
 def test_eight_clients_for_a_minute_and_two_rounds_that_stay_apart(tmp_path: Path) -> None:

@@ -88,6 +88,16 @@ def test_without_a_known_token_nothing_is_served(running: Running, header: str):
         assert _get(running, f"/fhir/{path}", **told)[0] == 200
 
 
+def test_head_is_get_without_a_body(running: Running, bearer: dict[str, str]):
+    host = f"Host: 127.0.0.1:{running.port}\r\nAuthorization: {bearer['Authorization']}\r\nConnection: close\r\n"
+    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as line:
+        line.sendall(f"HEAD /fhir/Patient/ward-01 HTTP/1.1\r\n{host}\r\n".encode())
+        text = b"".join(iter(lambda: line.recv(65536), b""))
+    head, _, body = text.partition(b"\r\n\r\n")
+    length = len(_get(running, "/fhir/Patient/ward-01", **bearer)[2])
+    assert head.startswith(b"HTTP/1.1 200") and f"content-length: {length}".encode() in head.lower() and body == b""
+
+
 def test_a_token_that_is_nearly_right_is_wrong(running: Running, tokens: dict[str, str]):
     token = tokens["scopes"]
     for wrong in (token[:-1], token + "x", token.swapcase(), token[1:]):

@@ -195,6 +195,7 @@ def test_mistakes_are_results_and_bad_requests_are_refused(played: Round):
         ("POST", "tools/Observation.search", b'{"a":1,"a":2}', 400),
         ("POST", "answer", {"text": 1}, 400),
         ("POST", "answer", {"text": "x", "more": 1}, 400),
+        ("POST", "answer", {"text": "x" * (256 * 1024)}, 413),
         ("GET", "answer", None, 405),
         ("DELETE", "state", None, 405),
         ("POST", "fork", {}, 404),
