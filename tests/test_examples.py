@@ -31,7 +31,7 @@ def _absent(path: Path) -> list[str]:
 def test_example_runs_and_is_short(path: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 80
     if absent := _absent(path):
-        assert absent[0] in {"inspect_ai", "openenv", "skyrl_gym", "uvicorn"}
+        assert absent[0] in {"inspect_ai", "openenv", "skyrl_gym", "torch", "uvicorn"}
         pytest.skip(f"needs {', '.join(absent)}")
     done = subprocess.run(
         [sys.executable, str(path), *ARGUMENTS.get(path.stem, ())],
