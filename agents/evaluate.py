@@ -99,6 +99,7 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     if how.retry and not how.resume:
         raise UsageError("`retry` plays again what an earlier run recorded: give it with `resume`")
     sessions = plan.sessions if isinstance(plan.sessions, SessionSet) else load_sessions(plan.sessions)
+    _check_plan(plan, sessions)
     store = open_store(plan)
     folder_path = Path(out)
     setting = _setting(plan, sessions, store, folder_path)
@@ -167,6 +168,18 @@ def _judge(
     if judged is not None:
         folder.write(records)
     return judged
+
+
+def _check_plan(plan: EvaluationPlan, sessions: SessionSet) -> None:
+    """Refuse what would play an episode twice or another set than was asked for."""
+    for name in ("agents", "phrasings", "languages"):
+        given = getattr(plan, name)
+        if len(set(given)) != len(given):
+            raise UsageError(f"`{name}` names one twice ({', '.join(given)}): name each once")
+    if plan.trials < 1 or (plan.limit is not None and plan.limit < 1):
+        raise UsageError(f"`trials` is {plan.trials} and `limit` {plan.limit}: give whole numbers from 1 on")
+    for session in plan.only or ():
+        sessions.get(session)
 
 
 def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:

@@ -95,14 +95,16 @@ def _outside_agent(name: str) -> AgentSpec:
         sys.path.append(str(Path.cwd()))
     try:
         factory: AgentFactory = getattr(importlib.import_module(module_name), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"agent `{name}` cannot be imported: {error}") from error
+    except Exception as error:  # whatever a module of the user's own raises
+        raise UsageError(f"agent `{name}` cannot be imported: {type(error).__name__}: {error}") from error
     try:
         agent: Agent | AsyncAgent = factory(0)
     except TypeError as error:
         raise UsageError(
             f"agent `{name}`: {error}; the factory takes one argument, the episode's seed, and returns an agent"
         ) from error
+    except Exception as error:
+        raise UsageError(f"agent `{name}`: its factory raised {type(error).__name__}: {error}") from error
     missing = [field for field in ("name", "sees_gold") if not hasattr(agent, field)]
     if not missing and not hasattr(agent, "act") and not hasattr(agent, "decide"):
         missing = ["act"]

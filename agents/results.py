@@ -21,10 +21,17 @@ import orjson
 
 from wardround.patients import DataError, UsageError, write_whole, writing_whole
 
+from .folder_lock import FolderLock
 from .rollout import RECORD_FORMAT, Record, Task
 
 _LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS
 _BLOCK = 1 << 16
+_FIELDS: tuple[tuple[str, type | tuple[type, ...]], ...] = (
+    *((name, str) for name in ("key", "agent", "session", "language", "phrasing", "licence", "outcome", "error")),
+    ("sees_gold", bool), ("trial", int), ("seed", int), ("score", (int, float)), ("trajectory_hash", str),
+    ("trajectory", dict),
+)  # fmt: skip
+"""What every record has; `usage` came later."""
 
 
 class _Place(NamedTuple):
@@ -58,8 +65,8 @@ class RunFolder:
             raise UsageError(f"`{self.path}` already holds records: give --resume to go on, or another --out")
         stored = self.path / "manifest.json"
         body = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-        if held and stored.exists() and orjson.loads(stored.read_bytes()) != orjson.loads(body):
-            changed = _difference(orjson.loads(stored.read_bytes()), orjson.loads(body))
+        if held and (old := _stored(stored)) != (new := orjson.loads(body)):
+            changed = _difference(old, new)
             raise UsageError(f"`{self.path}` belongs to another run ({changed} differs): give another --out")
         write_whole(stored, body + b"\n")
 
@@ -178,6 +185,9 @@ def _lines(path: Path, *, torn_tail: bool) -> Iterator[tuple[int, bytes, Record]
                 raise DataError(f"{path}:{number}: not JSON ({error}): delete the line or the file") from error
             if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
                 raise DataError(f"{path}:{number}: `format` is not {RECORD_FORMAT}: not a file of records")
+            wrong = next((name for name, kind in _FIELDS if not isinstance(record.get(name), kind)), None)
+            if wrong is not None:
+                raise DataError(f"{path}:{number}: `{wrong}` is missing or damaged: delete the line or the file")
             yield start, line, record
             start += len(line)
 
@@ -211,6 +221,21 @@ def _mend_tail(path: Path) -> None:
             handle.truncate(whole)
 
 
+def _stored(path: Path) -> dict[str, Any]:
+    """Return the manifest beside records; without it nobody knows whose they are.
+
+    Raises:
+        DataError: It is not there, or no JSON object.
+    """
+    try:
+        manifest = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, orjson.JSONDecodeError) as error:
+        raise DataError(f"`{path}` cannot be read ({error}): restore it, or give another --out") from error
+    if not isinstance(manifest, dict):
+        raise DataError(f"`{path}` is no JSON object: restore it, or give another --out")
+    return manifest
+
+
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     return ", ".join(f"`{name}`" for name in names) or "something"
@@ -220,14 +245,20 @@ def clear_run(path: Path, agents: Sequence[str]) -> None:
     """Delete the files of an earlier run of these agents in a folder, and nothing else.
 
     Raises:
-        UsageError: The folder holds a run of other agents; it is kept.
+        UsageError: The folder holds a run of other agents, or another process writes it; it is kept.
     """
+    if path.is_dir():
+        with FolderLock(path):
+            _clear(path, agents)
+
+
+def _clear(path: Path, agents: Sequence[str]) -> None:
     stored = path / "manifest.json"
-    if stored.exists():
+    if stored.exists() or any((path / "parts").glob("*.jsonl")):
         try:
             manifest = orjson.loads(stored.read_bytes())
             held = [agent["name"] for agent in manifest["agents"]]
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise UsageError(f"`{stored}` is not a run's manifest: it is kept; give another --out") from error
         if held != list(agents):
             raise UsageError(f"`{path}` holds a run of {', '.join(held)}: it is kept; give another --out")

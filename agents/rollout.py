@@ -114,6 +114,10 @@ def make_tasks(
     )
 
 
+_RAISED = (Exception, SystemExit, asyncio.CancelledError)
+"""What an agent may raise without ending the run: one that calls `sys.exit` ends its own episode."""
+
+
 class AgentFault(Exception):  # noqa: N818 - it says whose fault it was
     """An agent raised, or returned what is no action."""
 
@@ -155,10 +159,13 @@ async def play_async(episode: Episode, agent: Agent | AsyncAgent, *, deadline_s:
                 action = await agent.decide(seen)  # type: ignore[union-attr]  # it waits
         except EndpointFault:
             raise
-        except Exception as fault:
+        except _RAISED as fault:
             if isinstance(fault, TimeoutError) and limit.expired():
                 raise EndpointFault(f"the agent waited longer than {deadline_s:g} s in this episode") from fault
-            raise AgentFault(f"{type(fault).__name__}: {fault}") from fault
+            job = asyncio.current_task()
+            if isinstance(fault, asyncio.CancelledError) and job is not None and job.cancelling():
+                raise  # the run is being stopped
+            raise AgentFault(_told(fault)) from fault
         if left is not None:
             left = max(0.0, left - (time.monotonic() - began))
         execute(episode, action)
@@ -178,17 +185,32 @@ def advance(episode: Episode, agent: Agent | AsyncAgent, seen: Any) -> None:
         action = agent.act(seen)  # type: ignore[union-attr]  # it acts
     except EndpointFault:
         raise
-    except Exception as fault:
-        raise AgentFault(f"{type(fault).__name__}: {fault}") from fault
+    except _RAISED as fault:
+        raise AgentFault(_told(fault)) from fault
     execute(episode, action)
+
+
+def _told(fault: BaseException) -> str:
+    """Return what an outside agent raised, which may not even be able to say so."""
+    try:
+        return f"{type(fault).__name__}: {fault}"
+    except Exception:  # noqa: BLE001  # its own `__str__` raised
+        return type(fault).__name__
 
 
 def execute(episode: Episode, action: Any) -> None:
     """Do what an agent decided.
 
     Raises:
-        AgentFault: It is no action.
+        AgentFault: It is no action, or the agent has ended the episode itself.
     """
+    if episode.done:
+        raise AgentFault("the agent ended the episode with `view.answer`; return an Answer, the runner gives it")
+    texts = {Answer: ("text",), Invalid: ("text", "remedy")}.get(type(action), ())
+    for name in texts:
+        if not isinstance(getattr(action, name), str):
+            kind = type(getattr(action, name)).__name__
+            raise AgentFault(f"the agent returned {type(action).__name__} whose `{name}` is {kind}; give text")
     if isinstance(action, Answer):
         episode.answer(action.text)
     elif isinstance(action, ToolCall):
@@ -280,7 +302,7 @@ class Worker:
                 play(episode, agent)
             except Exception as raised:  # noqa: BLE001  # a failed episode is recorded, not lost
                 fault = raised
-        return record(task, episode, agent or self.spec(task.agent), fault)
+        return record(task, episode, agent if agent is not None else self.spec(task.agent), fault)
 
     async def run_async(self, task: Task) -> Record:
         """Play a task as `run` does; other episodes go on while its agent waits."""
@@ -291,7 +313,7 @@ class Worker:
                 await play_async(episode, agent, deadline_s=self._deadline(task))
             except Exception as raised:  # noqa: BLE001  # as in `run`
                 fault = raised
-        return record(task, episode, agent or self.spec(task.agent), fault)
+        return record(task, episode, agent if agent is not None else self.spec(task.agent), fault)
 
     def unplayed(self, task: Task, why: str) -> Record:
         """Return the record of an episode that could not be played anywhere: an `environment_error`."""
@@ -317,11 +339,12 @@ class Worker:
     def _made(self, task: Task) -> tuple[Agent | AsyncAgent | None, Exception | None]:
         """Return the task's agent, or what its factory raised."""
         try:
-            return self.agent(task), None
+            agent = self.agent(task)
+            return (agent, None) if isinstance(agent.sees_gold, bool) else (None, AgentFault("`sees_gold` is no bool"))
         except WardroundError:
             raise
-        except Exception as fault:  # noqa: BLE001  # an outside factory may raise anything
-            return None, AgentFault(f"the factory raised {type(fault).__name__}: {fault}")
+        except _RAISED as fault:  # an outside factory may raise anything
+            return None, AgentFault(f"the factory raised {_told(fault)}")
 
 
 def record(task: Task, episode: Episode, agent: Agent | AsyncAgent | AgentSpec, fault: Exception | None) -> Record:
@@ -372,11 +395,11 @@ def outcome_of(episode: Episode, error: str) -> Outcome:
 
 def _usage(agent: Agent | AsyncAgent | AgentSpec) -> dict[str, Any]:
     """Return what an agent says it used up, {} where it says nothing; what is no plain JSON is told, not kept."""
-    usage = getattr(agent, "usage", None)
-    if usage is None:
-        return {}
     try:
-        plain: Any = orjson.loads(orjson.dumps(usage))
-    except TypeError as error:
-        return {"fault": f"`usage` is no plain JSON: {error}"}
+        usage = getattr(agent, "usage", None)
+        plain: Any = {} if usage is None else orjson.loads(orjson.dumps(usage))
+    except Exception as fault:  # noqa: BLE001  # no plain JSON, or a property of the agent's own that raised
+        return {
+            "fault": f"`usage` is no plain JSON: {_told(fault)}".encode("utf-8", "replace").decode()[:_LONGEST_ERROR]
+        }
     return plain if isinstance(plain, dict) else {"fault": "`usage` is no object"}

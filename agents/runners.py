@@ -214,7 +214,7 @@ async def _serve_loop(worker: Worker, pipe: Connection) -> None:
     async def one(task: Task) -> None:
         try:
             body: bytes | Exception = orjson.dumps(await worker.run_async(task))
-        except Exception as fault:  # noqa: BLE001  # as above
+        except (Exception, asyncio.CancelledError) as fault:  # noqa: BLE001  # as above; the driver waits for a word
             body = _portable(fault)
         pipe.send(body)
 
@@ -235,8 +235,8 @@ def _next_task(pipe: Connection) -> Task | None:
     return task
 
 
-def _portable(fault: Exception) -> Exception:
+def _portable(fault: BaseException) -> Exception:
     """Return an exception that arrives at the driver: this library's own as they are, others as their text."""
-    return (
-        fault if type(fault).__module__.startswith("wardround.") else RuntimeError(f"{type(fault).__name__}: {fault}")
-    )
+    if isinstance(fault, Exception) and type(fault).__module__.startswith("wardround."):
+        return fault
+    return RuntimeError(f"{type(fault).__name__}: {fault}")

@@ -14,6 +14,7 @@ from typing import Any
 
 _NAMES = frozenset({"seed"})
 """What names an episode rather than being used up by it: not summed."""
+_LARGEST = 1 << 63
 _DEEPEST = 8
 """Objects within objects that are followed; an agent's usage is its own to write."""
 
@@ -77,7 +78,14 @@ def _exact(value: float) -> int | Fraction:
 
 
 def _plain(sums: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: _plain(value) if isinstance(value, Mapping) else float(value) if isinstance(value, Fraction) else value
-        for key, value in sorted(sums.items())
-    }
+    return {key: _plain(value) if isinstance(value, Mapping) else _number(value) for key, value in sorted(sums.items())}
+
+
+def _number(value: int | Fraction) -> float | None:
+    """Return a sum as JSON takes it: what 64 bits do not hold as a float, and None where it is none either."""
+    if isinstance(value, int) and abs(value) < _LARGEST:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return None
