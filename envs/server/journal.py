@@ -21,7 +21,9 @@ def open_private(path: Path, flags: int) -> int:
     Raises:
         OSError: It cannot be opened.
     """
-    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    file = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    os.fchmod(file, 0o600)  # a file that was there may have been open to others
+    return file
 
 
 def now_text() -> str:

@@ -32,6 +32,8 @@ CLOSE = ("credentialed", "unknown")
 
 CONNECTIONS = 64
 
+HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?")
+
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}")
 """Session ids that stand in a URL as they are."""
 
@@ -46,6 +48,7 @@ class Listening:
         open: Ask for no token.
         roles: Roles that get a token, as `name` or `name=PATIENT`; none names all but `patient`.
         scopes: SMART scopes of one more token.
+        names: Other names (`host` or `host:port`) by which clients reach it.
         out: Folder of tokens, audit log and journal; None keeps nothing (then the server must be open).
     """
 
@@ -54,6 +57,7 @@ class Listening:
     open: bool = False
     roles: Sequence[str] = ()
     scopes: str | None = None
+    names: Sequence[str] = ()
     out: Path | None = None
 
 
@@ -114,13 +118,26 @@ def tokens_of(listening: Listening, patients: Sequence[str]) -> tuple[Token, ...
     return made
 
 
-def hosts_of(host: str, port: int) -> frozenset[str]:
-    """Return what a Host header may say of a server that listens at an address."""
+def hosts_of(host: str, port: int, more: Sequence[str] = ()) -> frozenset[str]:
+    """Return what a Host header may say of a server that listens at an address.
+
+    Args:
+        host: The address.
+        port: The port.
+        more: Other names by which clients reach it, each with its port or without.
+
+    Raises:
+        UsageError: One of them is no name of a host.
+    """
     names = {host.lower()}
     if is_loopback(host):
         names |= {"127.0.0.1", "localhost", "::1"}
+    for name in more:
+        if HOST.fullmatch(name) is None:
+            raise UsageError(f"--name `{name[:80]}` is no name of a host; write charts.example or charts.example:8765")
     shown = {f"[{name}]" if ":" in name else name for name in names}
-    return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()))
+    told = {name.lower() for name in more} | {f"{name.lower()}:{port}" for name in more if ":" not in name}
+    return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()) | told)
 
 
 @dataclass(slots=True)
@@ -191,7 +208,7 @@ class Running:
         from .playing import Playing
 
         known = None if self.listening.open else accesses(self.tokens)
-        plan = Plan(hosts_of(self.listening.host, self.port), known, now_text())
+        plan = Plan(hosts_of(self.listening.host, self.port, self.listening.names), known, now_text())
         doors = {path: Door(records, licences=sorted(self._licences)) for path, records in self.places.records.items()}
         rounds = {path: Playing(live, wardround.__version__) for path, live in self.places.rounds.items()}
         self._server = Server(doors, AuditLog(files.audit, now_text, self.root), plan, rounds)

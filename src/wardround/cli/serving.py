@@ -52,6 +52,13 @@ def add(commands: Any) -> None:
     )
     serve.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1)")
     serve.add_argument("--port", type=common.natural, default=8765, help="port; 0 takes a free one (default 8765)")
+    serve.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a name by which clients reach the server, beside its address; may be repeated",
+    )
     serve.add_argument("--open", action="store_true", help="ask for no token; on this machine only")
     serve.add_argument(
         "--role",
@@ -83,7 +90,7 @@ def run_serve(args: argparse.Namespace) -> int:
     out = Path(args.out) if args.out is not None else None
     if args.mcp_stdio:
         return _over_stdio(args, out)
-    listening = Listening(args.host, args.port, args.open, tuple(args.role), args.scopes, out)
+    listening = Listening(args.host, args.port, args.open, tuple(args.role), args.scopes, tuple(args.name), out)
     with _server(args, listening) as server:
         rounds = [f"{server.root}/{path}" for path in server.places.rounds]
         told = {

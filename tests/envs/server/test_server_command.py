@@ -97,6 +97,7 @@ def test_a_server_keeps_its_files_and_what_it_acknowledged(tmp_path: Path):
         (["--open", "--at", "nobody=2024-05-16T10:00:00Z"], "no such patient"),
         (["--open", "--host", "203.0.113.7"], "this machine only"),
         (["--open", "--port", "70000"], "port"),
+        (["--open", "--name", "evil.example/../"], "--name"),
     ],
 )
 def test_what_cannot_be_served_is_said(
@@ -141,4 +142,7 @@ def test_hosts():
     assert not is_loopback("0.0.0.0") and not is_loopback("localhost.evil.example") and not is_loopback("")
     assert hosts_of("192.0.2.1", 80) == {"192.0.2.1:80", "192.0.2.1"}
     assert hosts_of("::1", 1) == {"[::1]:1", "127.0.0.1:1", "localhost:1"}
+    assert hosts_of("0.0.0.0", 1, ["Ward.example", "proxy:80"]) == {
+        "0.0.0.0:1", "ward.example", "ward.example:1", "proxy:80",
+    }  # fmt: skip
     assert validate(ORDER) == []

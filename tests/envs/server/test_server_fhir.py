@@ -384,6 +384,31 @@ def test_the_capability_statement_is_true(ask):
         assert ask.get(f"Patient?_revinclude={include}&_count=1", prefer="handling=strict").status == 200
 
 
+def test_what_the_door_itself_writes_is_valid_r4(ask):
+    from fhir.resources.R4B.bundle import Bundle
+    from fhir.resources.R4B.capabilitystatement import CapabilityStatement
+    from fhir.resources.R4B.operationoutcome import OperationOutcome
+
+    CapabilityStatement.model_validate_json(capability(BASE, "1", "2024-01-01T00:00:00Z"))
+    ask.post("MedicationRequest", ORDER)
+    entries = [
+        {"resource": ORDER, "request": {"method": "POST", "url": "MedicationRequest"}},
+        {"request": {"method": "GET", "url": "Patient?_count=1"}},
+        {"request": {"method": "GET", "url": "Patient/nobody"}},
+    ]
+    batch = {"resourceType": "Bundle", "type": "batch", "entry": entries}
+    for answer in (
+        ask.get("Observation?_count=2&nonsense=1&_include=Observation:subject"),
+        ask.get("Patient/ward-01/$everything?_count=5"),
+        ask.get("MedicationRequest/new-1/_history"),
+        ask.post("", batch),
+    ):
+        assert answer.status == 200
+        Bundle.model_validate_json(answer.text)
+    for answer in (ask.get("Nonsense"), ask.post("MedicationRequest", {"resourceType": "MedicationRequest"})):
+        OperationOutcome.model_validate_json(answer.text)
+
+
 def test_the_clock_holds(store):
     from wardround.envs.server import ChartRecords
     from wardround.envs.server.journal import Journal

@@ -17,7 +17,7 @@ from served import Asking
 
 from wardround.envs.server import ChartRecords, Running
 from wardround.envs.server.journal import Journal
-from wardround.patients import ChartStore
+from wardround.patients import ChartStore, validate
 
 
 def _raw(running: Running, head: str, body: bytes = b"") -> tuple[int, dict[str, str], bytes]:
@@ -217,3 +217,49 @@ def test_a_request_that_takes_too_long_is_given_up(store: ChartStore):
     door = Door(ChartRecords(store, {}, Journal(None)), clock=lambda: float(next(times)))
     reply, _ = door.handle(Request("GET", "Observation", "_count=0"), access_of("x", "user/*.rs", None))
     assert reply.status == 503 and re.search("name a patient", reply.body.decode())
+
+
+ORDER = {
+    "resourceType": "MedicationRequest", "status": "active", "intent": "order",
+    "medicationCodeableConcept": {"text": "aspirin", "coding": [{"system": "http://x", "code": "1"}]},
+    "subject": {"reference": "Patient/ward-01"}, "meta": {"tag": [{"system": "http://x", "code": "y"}]},
+    "dosageInstruction": [{"doseAndRate": [{"doseQuantity": {"value": 0.5, "unit": "g"}}]}],
+}  # fmt: skip
+JUNK = st.one_of(
+    _LEAVES,
+    st.sampled_from([
+        {}, [], [None], [[]], {"reference": 7}, {"reference": "Patient/ward-02"}, {"reference": "Patient/" + "x" * 70},
+        {"coding": "x"}, {"tag": 1}, "2024-13-01", "\ud800", 1e308, -0.0, 10**40, {"extension": [{"url": "x"}]}, "#x",
+    ]),
+)  # fmt: skip
+
+
+def _paths(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    keys = node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+    return [path, *(found for key in keys for found in _paths(node[key], (*path, key)))]
+
+
+@settings(max_examples=250, deadline=None)
+@given(path=st.sampled_from(_paths(ORDER)[1:]), junk=JUNK, verb=st.sampled_from(["POST", "PUT", "PATCH", "bundle"]))
+def test_a_damaged_resource_is_stored_valid_or_not_at_all(fuzzed: Asking, path: tuple[Any, ...], junk: Any, verb: str):
+    key = f"MedicationRequest/{fuzzed.post('MedicationRequest', ORDER).json['id']}"
+    body = json.loads(json.dumps({**ORDER, "id": key.partition("/")[2]}))
+    node = body
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = junk
+    before = fuzzed.records.pool(None, lambda: None).version
+    if verb == "POST":
+        answer = fuzzed.post("MedicationRequest", body)
+    elif verb == "bundle":
+        entry = {"resource": body, "request": {"method": "POST", "url": "MedicationRequest"}}
+        answer = fuzzed.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [entry]})
+    else:
+        answer = fuzzed(verb, key, body)
+    assert answer.status in {200, 201, 400, 415, 422}, answer
+    stored = fuzzed.records.pool(None, lambda: None).version - before
+    assert stored == (1 if answer.status < 400 else 0)
+    if stored:
+        resource = answer.json["entry"][0]["resource"] if verb == "bundle" else answer.json
+        again = fuzzed.get(f"MedicationRequest/{resource['id']}")
+        assert validate(again.text) == [] and again.json == resource
