@@ -78,6 +78,9 @@ def is_model(name: str) -> bool:
 def _model_agent(name: str, sessions: SessionSet, plan: ModelPlan) -> AgentSpec:
     if name == LITELLM:
         raise UsageError("agent `litellm:` names no model; give litellm:MODEL, as in litellm:openai/gpt-5-mini")
+    if plan.base is not None and "/" not in name:  # else litellm finds no provider, after everything is set up
+        told = f"agent `{name}` does not say how its endpoint talks"
+        raise UsageError(f"{told}: an OpenAI-compatible one is litellm:openai/{name[len(LITELLM) :]}")
     plan.allow(session.licence for session in sessions)
     check_litellm()
     key_of(plan.key_env, plan.base)  # a key that is not there is told before anything is played

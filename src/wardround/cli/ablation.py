@@ -6,11 +6,11 @@ import argparse
 from typing import Any
 
 from .output import print_json, print_table
-from .playing import add_playing, bars, difference, how_of, plan_of, print_failures
+from .playing import add_playing, bars, difference, how_of, plan_of, print_errors, print_failures
 
 _LEGEND = (
     "second − first, over the turns played and graded under both; 95 %: by resampling sessions; p: sign flips of\n"
-    'sessions; q: p adjusted for all comparisons shown. NA, PE, AE: pronouns, ellipsis, "given all this"'
+    'sessions; q: p adjusted for all comparisons made. NA, PE, AE: pronouns, ellipsis, "given all this"'
 )
 
 
@@ -55,8 +55,6 @@ def run_ablate(args: argparse.Namespace) -> int:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from wardround.patients import printable
-
     names = ("phrasing", "language", "history", "interview")
     rows = [
         (*(run[name] for name in names), row["agent"], run["sessions"], row["mrs"], row["pass_turn"]["0.60"])
@@ -67,9 +65,7 @@ def _print(report: dict[str, Any]) -> None:
     for run in report["conditions"]:
         for row in run["results"]:
             print_failures(f"{run['name']}, {row['agent']}", row["failures"])
-    for one in report["errors"]:
-        told = f"{one['condition']}: {one['episodes']} episodes of {one['agent']} ended in {one['outcome']}"
-        print(f"{told}; the first, {one['key']}: {printable(one['first'])}")
+    print_errors(report["errors"])
     found = report["comparisons"]
     moved = [one for one in found if one["difference"] or one["p"] < 1]
     cells = [

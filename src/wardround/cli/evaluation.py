@@ -6,13 +6,14 @@ import argparse
 from typing import Any
 
 from . import common
-from .output import print_json, print_table, progress
-from .playing import add_playing, bars, difference, how_of, plan_of, print_failures
+from .output import print_json, print_list, print_table, progress
+from .playing import add_playing, bars, difference, how_of, plan_of, print_errors, print_failures
 
 _DEMO_AGENTS = ["oracle", "baseline", "baseline-no-memory", "stuffer", "blind", "silent"]
 _LEGEND = (
     "mRS: mean reward of sessions; r_plain: plain share of rubric items; turn≥.60: turns with reward 0.60 or more;\n"
-    'session≥.60: sessions all of whose turns reach 0.60; NA, PE, AE: pronouns, ellipsis, "given all this"'
+    'session≥.60: sessions all of whose turns reach 0.60; NA, PE, AE: pronouns, ellipsis, "given all this";\n'
+    "failed turns: reward below 0.60, by their first fault (docs/ablations.md)"
 )
 _COLUMNS = ("agent", "phrasing", "language", "episodes", "mRS", "r_plain", "turn≥.60", "session≥.60", "calls/turn")
 
@@ -21,7 +22,7 @@ def add(commands: Any) -> None:
     """Add the commands of this group."""
     demo = commands.add_parser("demo", help="play the built-in ward: agents × phrasing → table")
     demo.add_argument("--out", default="runs/demo", help="run folder (default runs/demo)")
-    demo.add_argument("--workers", type=common.positive, default=1)
+    demo.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
     demo.add_argument("--resume", action="store_true", help="go on with a run folder that holds records")
     common.add_seed(demo)
     common.add_limit(demo, "sessions")
@@ -30,16 +31,26 @@ def add(commands: Any) -> None:
 
     evaluate = commands.add_parser("eval", help="play agents on a set of sessions")
     add_playing(evaluate)
-    evaluate.add_argument("--phrasing", choices=("implicit", "explicit", "both"), default="implicit")
-    evaluate.add_argument("--language", choices=("en", "zh", "both"), default="en")
-    evaluate.add_argument("--history", choices=("self", "gold"), default="self")
+    evaluate.add_argument(
+        "--phrasing",
+        choices=("implicit", "explicit", "both"),
+        default="implicit",
+        help="how the physician asks: leaning on what was said (default), or every question whole",
+    )
+    evaluate.add_argument("--language", choices=("en", "zh", "both"), default="en", help="default en")
+    evaluate.add_argument(
+        "--history",
+        choices=("self", "gold"),
+        default="self",
+        help="gold: after each answer the dialogue goes on from gold's (default self)",
+    )
     evaluate.add_argument("--out", required=True, help="run folder")
     evaluate.set_defaults(run=run_eval)
 
     rescore = commands.add_parser("rescore", help="replay a run's trajectories and score them anew")
     rescore.add_argument("folder", help="a run folder")
-    rescore.add_argument("--sessions", default=None)
-    rescore.add_argument("--charts", default=None)
+    rescore.add_argument("--sessions", default=None, help="where the run's set is now (default: where it was)")
+    rescore.add_argument("--charts", default=None, help="where its charts are now (default: where they were)")
     common.add_judge(rescore)
     common.add_json(rescore)
     rescore.set_defaults(run=run_rescore)
@@ -132,8 +143,6 @@ def _print_judge(report: dict[str, Any]) -> None:
 
 
 def _print_results(report: dict[str, Any]) -> None:
-    from wardround.patients import printable
-
     rows = [
         (
             row["agent"] + ("*" if row["sees_gold"] else ""),
@@ -158,9 +167,7 @@ def _print_results(report: dict[str, Any]) -> None:
         if row["ungraded"]:
             where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
             print(f"{where}: {row['ungraded']} of {row['turns']} turns are ungraded and left out of every mean")
-    for one in report["errors"]:
-        told = f"{one['episodes']} episodes of {one['agent']} ended in {one['outcome']}"
-        print(f"{told}; the first, {one['key']}: {printable(one['first'])}")
+    print_errors(report["errors"])
     _print_trials(report["results"])
     _print_usage(report["results"])
     for row in report["results"]:
@@ -168,7 +175,7 @@ def _print_results(report: dict[str, Any]) -> None:
     _print_comparisons(report["comparisons"])
     speeds = [row["episodes_per_s"] for row in report["results"] if row["episodes_per_s"]]
     if speeds:
-        print(f"{speeds[0]:.0f} episodes/s")
+        print(f"{speeds[0]:.3g} episodes/s")
 
 
 def _print_trials(results: list[dict[str, Any]]) -> None:
@@ -196,11 +203,14 @@ def _print_usage(results: list[dict[str, Any]]) -> None:
     for row in results:
         if not (usage := row.get("usage")):
             continue
-        sums = [f"{name} {value:,}" for name, value in usage.items() if isinstance(value, int) and name != "episodes"]
+        sums = [f"{name} {value:,}" for name, value in usage.items() if isinstance(value, int) and value]
+        sums = [one for one in sums if not one.startswith("episodes ")]
         sums += [f"{name} {value:.4f}" for name, value in usage.items() if isinstance(value, float)]
-        unknown = [f"{name} unknown in {count}" for name, count in usage["unknown"].items()]
-        where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
-        print(f"{where} used: {', '.join([*sums, *unknown])}")
+        left_out = usage.get("dropped")
+        if isinstance(left_out, dict):  # what the endpoint did not take is a setting that did not hold
+            sums += [f"{name} not taken in {count} episodes" for name, count in left_out.items()]
+        unknown = [f"{name} unknown in {count} episodes" for name, count in usage["unknown"].items()]
+        print_list(f"{row['agent']}, {row['phrasing']}, {row['language']} used:", [*sums, *unknown])
 
 
 def _print_comparisons(found: list[dict[str, Any]]) -> None:

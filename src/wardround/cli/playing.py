@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,22 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sessions", required=True, help="a built-in set or a JSONL file")
     parser.add_argument("--charts", default=None, help="a built-in set or a store (default: as --sessions)")
     parser.add_argument(
-        "--agent", action="append", required=True, help="name, litellm:MODEL, or module:factory (of seed); repeatable"
+        "--agent",
+        action="append",
+        required=True,
+        help="a built-in one (oracle, baseline, baseline-no-memory, blind, stuffer, silent, …), litellm:MODEL, or "
+        "module:factory (of seed) of your own; repeatable",
     )
-    parser.add_argument("--trials", type=common.positive, default=1)
+    parser.add_argument(
+        "--trials", type=common.positive, default=1, help="episodes of each session, each with a seed of its own"
+    )
     parser.add_argument("--view", choices=("compact", "fhir"), default="compact", help="form of search results")
-    parser.add_argument("--scoring", choices=("wardround", "paper"), default="wardround")
+    parser.add_argument(
+        "--scoring",
+        choices=("wardround", "paper"),
+        default="wardround",
+        help="reward of a turn: the rule of docs/checks.md (default), or the plain share of its items passed",
+    )
     parser.add_argument("--plan", choices=("item", "zero", "off"), default="item", help="cost of no prepare_to_answer")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=common.positive, default=1, help="processes on this machine")
@@ -107,6 +118,20 @@ def bars(*, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
             opened[0](done, total)
 
         yield tell, judged
+
+
+def print_errors(errors: Sequence[Mapping[str, Any]]) -> None:
+    """Print whose episodes ended in an error, the first message of each kind, and how they are played again."""
+    from wardround.patients import printable
+
+    for one in errors:
+        where = f"{one['condition']}: " if "condition" in one else ""
+        told = f"{where}{one['episodes']} episodes of {one['agent']} ended in {one['outcome']}"
+        print(f"{told}; the first, {one['key']}: {printable(one['first'])}")
+    if any(one["outcome"] == "endpoint_error" for one in errors):
+        print("`wardround doctor --endpoint URL --key-env NAME` tells whether an endpoint and its key are there")
+    if any(one["outcome"] in ("endpoint_error", "environment_error") for one in errors):
+        print("the same command with --resume --retry plays endpoint_error and environment_error again")
 
 
 def print_failures(where: str, failures: Mapping[str, int]) -> None:
