@@ -55,7 +55,7 @@ class ActReader(Meant):
             site = Site(ann, self.document.tokens[ann.start].kind == "c", text)
             if ann.kind in ("order", "recheck") and self._resulted(ann):
                 continue
-            if ann.kind == "none" or (ann.kind == "avoid" and self._governs(index)):
+            if ann.kind == "none" or (ann.kind == "avoid" and self._governed(index) is not None):
                 continue
             if not site.chinese and not self._is_verb(site):
                 continue
@@ -116,30 +116,19 @@ class ActReader(Meant):
             or near[-1] in ("not", "n't", "don't", "never", "you", "i", "we", "wait")
         )
 
-    def _governs(self, index: int) -> bool:
-        """Tell whether a warning word governs the act word right after it ("切勿再加量", "avoid stopping")."""
+    def _governed(self, index: int) -> Ann | None:
+        """Return the act word right after a warning word, which it governs ("切勿再加量", "avoid stopping")."""
         ann = self.acts[index]
-        for other in self.acts[index + 1 :]:
-            if other.start == ann.start:
-                continue
-            return (
-                other.start - ann.end <= 2
-                and self.document.clause[other.start] == self.document.clause[ann.start]
-                and not any(ann.end <= t.start < other.start for t in self.targets)
-            )
-        return False
+        other = next((a for a in self.acts[index + 1 :] if a.start != ann.start), None)
+        if other is None or other.start - ann.end > 2:
+            return None
+        same = self.document.clause[other.start] == self.document.clause[ann.start]
+        return other if same and not any(ann.end <= t.start < other.start for t in self.targets) else None
 
     def _warned(self, site: Site) -> bool:
-        """Tell whether a warning word governs this act."""
-        for index, ann in enumerate(self.acts):
-            if (
-                ann.kind == "avoid"
-                and ann.end <= site.ann.start
-                and self._governs(index)
-                and site.ann.start - ann.end <= 2
-            ):
-                return True
-        return False
+        """Tell whether a warning word governs this act, not another before it ("不必停，照常服")."""
+        governed = (self._governed(i) for i, a in enumerate(self.acts) if a.kind == "avoid")
+        return any(other is not None and other.start == site.ann.start for other in governed)
 
     def _status(self, site: Site, start: int, end: int) -> tuple[bool, bool, Flags]:
         """Return (advised, negated, flags) of an act."""
@@ -233,10 +222,10 @@ class ActReader(Meant):
             return []
         if not targets and ann.kind in DRUG_ACTS:
             targets = self._anaphor(site)
-        if not targets and ann.kind == "recheck":
-            targets = self._same_again(ann)
-        if not targets and ann.kind == "recheck" and self.measure is not None and not self.targets:
-            targets = [self.measure]  # "Hemoglobin 7.8. Repeat in six hours."
+        if ann.kind == "recheck" and all(target.value.drug for target in targets):
+            targets = self._same_again(ann) or targets
+        if not targets and ann.kind == "recheck" and self.measure is not None and self._only_treated(ann):
+            targets = [self.measure]  # "Hemoglobin 7.8. Repeat in six hours.", "K 2.9. Give KCl and recheck it."
         advised, negated, flags = self._status(site, ann.start, ann.end)
         act = ann.kind
         if act == "resume":
@@ -253,7 +242,7 @@ class ActReader(Meant):
 
     def _same_again(self, ann: Ann) -> list[Ann]:
         """As in "Give 2 g magnesium sulfate and get another level": what was given is what is measured."""
-        near = {self.document.tokens[i].key for i in range(ann.end, min(ann.end + 3, self.sentence.end))}
+        near = {self.document.tokens[i].key for i in range(ann.start, min(ann.end + 3, self.sentence.end))}
         earlier = [t for t in self.targets if t.end <= ann.start]
         if not near & LEVEL or not earlier:
             return []
@@ -262,7 +251,11 @@ class ActReader(Meant):
             lab = next((lab for lab in (one, f"{one}_level", one.split("_")[0]) if lab in labs), None)
             if lab is not None:
                 return [Ann(earlier[-1].start, earlier[-1].end, "concept", "concept", named((lab,)))]
-        return []
+        return [self.measure] if self.measure is not None and self._only_treated(ann) else []
+
+    def _only_treated(self, ann: Ann) -> bool:
+        """Tell whether all that the sentence names are drugs before the act: none of them is what one rechecks."""
+        return all(target.value.drug and target.end <= ann.start for target in self.targets)
 
     def _acts_again(self, ann: Ann) -> bool:
         """Tell whether another act follows in the clause: then "recommend" proposes that, not a drug."""

@@ -186,7 +186,9 @@ def annotate(source: str) -> Document:
     _contrasted(document, anns)
     _as_counts(anns)
     anns.extend(_clearances(document, anns, blocked))
-    anns.extend(_cues(document, _by_token(anns), covered, blocked))
+    following = [token.key for token in tokens[1:]] + ["", ""]
+    lasting = {q.start: following[q.end - 1] for q in quantities if q.time}
+    anns.extend(_cues(document, _by_token(anns), covered, blocked, lasting))
     attach(document.sentences, anns)
     return document
 
@@ -238,8 +240,13 @@ def _inside(ann: Ann, other: Ann | None) -> bool:
     )
 
 
-def _cues(document: Document, names: dict[int, Ann], covered: list[bool], blocked: list[bool]) -> list[Ann]:
-    """Return the cues that are no part of a name, a date or what a chart is said to say."""
+def _cues(
+    document: Document, names: dict[int, Ann], covered: list[bool], blocked: list[bool], lasting: dict[int, str]
+) -> list[Ann]:
+    """Return the cues that are no part of a name, a date or what a chart is said to say.
+
+    `lasting` has the start of each time with the word that follows it.
+    """
     cues = cue_annotations(document.tokens)
     charts = {
         i: cue for cue in cues if cue.layer == "source" and cue.kind == "chart" for i in range(cue.start, cue.end)
@@ -252,6 +259,8 @@ def _cues(document: Document, names: dict[int, Ann], covered: list[bool], blocke
         chinese = document.tokens[cue.start].kind == "c"
         if cue.layer in ("modifier", "state") and chinese and _straddles(cue, names):
             continue  # "抗原为" holds no "原为", "3日前列腺" no "日前"
+        if cue.layer == "link" and lasting.get(cue.end, "of") != "of" and document.tokens[cue.start].key == "for":
+            continue  # "hold it for 48 hours"; "fluids for two days of vomiting" is a reason
         if cue.layer == "source" and cue.kind == "patient" and _by_others(document, cue):
             continue
         if cue.layer == "modifier" and cue.kind == "hedge" and _no_doubt(document, cue, covered):

@@ -183,11 +183,20 @@ class Targets:
         found = [last]
         for earlier in reversed(candidates[:-1]):
             between = [tokens[i].key for i in range(earlier.end, found[0].start)]
+            if self._owned_before(earlier, found[0]):
+                break
             if between and all(key in LIST_WORDS for key in between) and len(between) <= 2:
                 found.insert(0, earlier)
             else:
                 break
         return found
+
+    def _owned_before(self, earlier: Ann, found: Ann) -> bool:
+        """Tell whether the clause of an earlier target has its own act ("拟行白内障手术，阿司匹林不必停")."""
+        clause = self.document.clause
+        if clause[earlier.start] == clause[found.start]:
+            return False
+        return any(clause[a.start] == clause[earlier.start] and a.kind != "none" for a in self.acts)
 
     def _own_object(self, site: Site) -> bool:
         """Tell whether unknown words follow an act in its clause: its object ("…，先上酚苄明")."""
