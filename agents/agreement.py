@@ -23,7 +23,7 @@ from wardround.rubrics import (
     speaks_to_judge,
 )
 
-from .judge_run import ask_into, read_judgements
+from .judge_run import ask_into, chart_licences, read_judgements
 from .judging import Asked, JudgeClient, JudgePlan
 from .litellm_door import Sleep
 from .rescore import run_inputs
@@ -90,7 +90,9 @@ def run_agreement(
     if not (path / "trajectories.jsonl").is_file():
         raise UsageError(f"`{path}` has no trajectories.jsonl: give a folder that `wardround eval --out` wrote")
     records = list(read_records(path / "trajectories.jsonl"))
-    plan.allow(record["licence"] for record in records)
+    sessions, store = run_inputs(path, None, None)
+    played = [sessions.get(record["session"]) for record in records]
+    plan.allow([*(one["licence"] for one in records), *(one.licence for one in played), *chart_licences(played, store)])
     return _report(run_cases(path, records), plan, Path(judgements or path / AGREEMENT), **how)
 
 

@@ -15,11 +15,12 @@ import orjson
 import wardround
 from wardround.envs import ENV_ID
 from wardround.patients import ChartStore, UsageError, write_whole
-from wardround.sessions import SessionSet, charts_of, load_sessions, save_sessions
+from wardround.sessions import Session, SessionSet, charts_of, load_sessions, save_sessions
 
 from . import ray_rollout
+from .checking import languages_of
 from .folder_lock import FolderLock
-from .judge_run import is_judged, resolve
+from .judge_run import chart_licences, is_judged, resolve
 from .judging import JudgePlan
 from .llm import ModelPlan
 from .registry import AgentSpec, find_agent, is_model
@@ -88,8 +89,8 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         how: Workers, Ray, resume.
 
     Returns:
-        The report of design §10: `results`, `delta`, `trajectory_hash`, `out`, and `judge` (None where none judged);
-        also in results.json.
+        The report of design §10: `results`, `delta`, `trajectory_hash`, `out`, `judge` (None where none judged), and
+        `skipped` (sessions left out of a language they have no words in); also in results.json.
 
     Raises:
         UsageError: Unknown agent, set or setting, a folder that belongs to another run, or a judge that may not be
@@ -105,14 +106,19 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
     setting = _setting(plan, sessions, store, folder_path)
     agents = {name: find_agent(name, sessions, plan.model) for name in plan.agents}
     chosen = [session.id for session in sessions if plan.only is None or session.id in plan.only][: plan.limit]
-    _check_judge(plan, sessions)
-    tasks = make_tasks(
-        plan.agents, chosen, languages=plan.languages, phrasings=plan.phrasings, trials=plan.trials, seed=plan.seed
-    )
+    _check_judge(plan, sessions, store)
+    worded, skipped = _worded([sessions.get(name) for name in chosen], plan.languages)
+    tasks = [
+        task
+        for task in make_tasks(
+            plan.agents, chosen, languages=plan.languages, phrasings=plan.phrasings, trials=plan.trials, seed=plan.seed
+        )
+        if (task.session, task.language) in worded
+    ]
     if not tasks:
         raise UsageError("nothing to play: no agent, session, language or phrasing was chosen")
     worker = Worker(setting, store, sessions)
-    for task in {(t.session, t.language, t.phrasing): t for t in tasks}.values():
+    for task in {(t.session, t.language, t.phrasing, is_model(t.agent)): t for t in tasks}.values():
         worker.episode(task)  # a setting that no episode can be made with fails here, before anything is played
     folder_path.mkdir(parents=True, exist_ok=True)
     with FolderLock(folder_path):
@@ -127,6 +133,7 @@ def evaluate(plan: EvaluationPlan, out: str | Path, how: How | None = None) -> d
         report = {
             **tables(folder.records(), sessions, episodes_per_s=speed),
             "judge": judged,
+            "skipped": skipped,
             "out": str(folder_path),
         }
         write_whole(folder_path / "results.json", orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
@@ -182,12 +189,27 @@ def _check_plan(plan: EvaluationPlan, sessions: SessionSet) -> None:
         sessions.get(session)
 
 
-def _check_judge(plan: EvaluationPlan, sessions: SessionSet) -> None:
+def _worded(chosen: Sequence[Session], languages: Sequence[str]) -> tuple[set[tuple[str, str]], list[dict[str, Any]]]:
+    """Return which sessions are played in which language, and how many are left out of one they have no words in.
+
+    Where no session has words in a language all are kept: the episode says what it cannot be played in.
+    """
+    worded: set[tuple[str, str]] = set()
+    skipped: list[dict[str, Any]] = []
+    for language in languages:
+        here = [session for session in chosen if language in languages_of(session)] or chosen
+        worded.update((session.id, language) for session in here)
+        if len(here) < len(chosen):
+            skipped.append({"language": language, "sessions": len(chosen) - len(here)})
+    return worded, skipped
+
+
+def _check_judge(plan: EvaluationPlan, sessions: SessionSet, store: ChartStore) -> None:
     """Refuse before anything is played what could not be judged afterwards."""
-    judged = any(is_judged(session) for session in sessions)
+    judged = [session for session in sessions if is_judged(session)]
     if plan.judge is None or not judged:
         return
-    plan.judge.allow(session.licence for session in sessions)
+    plan.judge.allow([*(session.licence for session in sessions), *chart_licences(judged, store)])
 
 
 def open_store(plan: EvaluationPlan) -> ChartStore:

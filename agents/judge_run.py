@@ -64,6 +64,11 @@ def is_judged(session: Session) -> bool:
     return any(any(judges_in(item.check)) for turn in session.turns for item in turn.rubric)
 
 
+def chart_licences(sessions: Iterable[Session], store: ChartStore) -> set[str]:
+    """Return the licence tags of the charts behind sessions: a session may say less of its data than its chart does."""
+    return {store.chart(patient).licence for patient in {session.chart.patient for session in sessions}}
+
+
 def held_verdicts(folder: Path, plan: JudgePlan | None) -> Judged | None:
     """Return the recorded verdicts of a plan, and where there is none those that the run folder holds itself.
 
@@ -119,7 +124,8 @@ def resolve(
         return list(records), None
     if held is None:
         assert plan is not None  # no plan without a model gets here
-        plan.allow([sessions.licence, *(record["licence"] for record in mine)])
+        played = [sessions.get(record["session"]) for record in mine]
+        plan.allow([sessions.licence, *(record["licence"] for record in mine), *chart_licences(played, store)])
         held = _ask(mine, sessions, store, folder, plan, client=client, sleep=sleep, progress=progress)
     used: dict[str, JudgeVerdict] = {}
     out: list[Record] = []

@@ -32,6 +32,7 @@ from .litellm_door import (
     LITELLM,
     Sleep,
     close_litellm,
+    forget_other_loops,
     import_litellm,
     key_of,
     refuse_without_agreement,
@@ -39,6 +40,7 @@ from .litellm_door import (
     scrub,
     status_of,
     wait_before,
+    without_address,
 )
 
 RECORDED = "recorded"
@@ -288,6 +290,7 @@ class LiteLLMClient:
     ) -> Reply:
         """Ask once; `form` is the name and schema of a reply other than a judgement."""
         plan = self._plan
+        forget_other_loops(self._litellm)
         wanted: dict[str, Any] = {}
         if structured:
             schema = form or {"name": "judgement", "strict": True, "schema": reply_schema()}
@@ -309,7 +312,8 @@ class LiteLLMClient:
                     **wanted,
                 )
         except Exception as fault:  # noqa: BLE001  # litellm's errors have no common base beside Exception
-            return Reply(status_of(fault), scrub(str(fault), self._key), retry_after(fault))
+            told = without_address(scrub(str(fault), self._key), plan.base)
+            return Reply(status_of(fault), told, retry_after(fault))
         choices = getattr(response, "choices", None) or []
         if not choices:
             return Reply(200, "")

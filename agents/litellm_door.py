@@ -18,7 +18,7 @@ CREDENTIALED = "credentialed"
 UNKNOWN = "unknown"
 _MALICIOUS = ("1.82.7", "1.82.8")
 """Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
-HOPELESS = (400, 401, 403, 404, 405, 413, 422)
+HOPELESS = (301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 413, 422)
 """Statuses that the same request meets every time."""
 FORM_REFUSED = (400, 415, 422, 501)
 """Statuses of servers that do not know `response_format`; asked once more without it."""
@@ -83,6 +83,23 @@ def scrub(text: str, key: str | None) -> str:
     return text.replace(key, "[key]") if key and len(key) > 7 else text
 
 
+def without_address(text: str, base: str | None) -> str:
+    """Take an endpoint's address out of what it or the library says, whole or its host alone."""
+    if not base:
+        return text
+    text = text.replace(base, "[endpoint]")
+    place = base.partition("://")[2].partition("/")[0]  # with user and password, where the URL has them
+    for part in (
+        place,
+        place.rpartition("@")[2],
+        place.rpartition("@")[0],
+        place.rpartition("@")[2].rpartition(":")[0],
+    ):
+        if len(part) > 3:
+            text = text.replace(part, "[endpoint]")
+    return text
+
+
 def check_litellm() -> None:
     """Look whether litellm may be imported, without importing it.
 
@@ -122,6 +139,9 @@ async def close_litellm(litellm: Any) -> None:
     """Close litellm's cached connections: they belong to an event loop that ends here."""
     await litellm.close_litellm_async_clients()
     litellm.in_memory_llm_clients_cache.flush_cache()
+    session, litellm.aclient_session = litellm.aclient_session, None
+    if session is not None:
+        await session.aclose()
 
 
 def forget_other_loops(litellm: Any) -> None:
@@ -135,6 +155,21 @@ def forget_other_loops(litellm: Any) -> None:
         if _last_loop is not None:
             litellm.in_memory_llm_clients_cache.flush_cache()
         _last_loop = weakref.ref(loop)
+        litellm.aclient_session = None
+    if litellm.aclient_session is None:
+        litellm.aclient_session = _session()
+
+
+def _session() -> Any:
+    """Return what OpenAI-compatible endpoints are asked through: what they are sent goes to no other address.
+
+    litellm's own follows redirects, which would take patients' data to a place that nobody has named.
+    """
+    import httpx
+    from litellm.llms.custom_httpx.http_handler import get_ssl_configuration
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    return httpx.AsyncClient(verify=get_ssl_configuration(), follow_redirects=False, limits=limits)
 
 
 def status_of(fault: Exception) -> int:

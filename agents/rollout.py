@@ -260,12 +260,18 @@ class Worker:
         self._agents: dict[str, AgentSpec] = {}
 
     def episode(self, task: Task) -> Episode:
-        """Return the task's episode, not yet played."""
+        """Return the task's episode, not yet played.
+
+        Raises:
+            UsageError: A model is to play it, and may not read these data.
+        """
         session = self.sessions.get(task.session)
-        setting = self.setting
+        setting, chart = self.setting, self.store.chart(session.chart.patient)
+        if is_model(task.agent):  # a session may say less of its data than the chart does
+            (setting.model or ModelPlan()).allow((session.licence, chart.licence))
         return Episode(
             session,
-            self.store.chart(session.chart.patient),
+            chart,
             language=task.language,  # type: ignore[arg-type]  # checked by the episode
             phrasing=phrasings_of(task.phrasing, len(session.turns)),
             view=setting.view,  # type: ignore[arg-type]

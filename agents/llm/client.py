@@ -24,6 +24,8 @@ _TOO_LONG = (
     "input is too long", "prompt is too long", "too many tokens",
 )  # fmt: skip
 """What endpoints say of a request that does not fit; only looked for in errors of status 400 and 413."""
+_MOST_TOKENS = 1_000_000_000
+"""More than any reply has; an endpoint that tells more, or a price above it, tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class LiteLLMChat:
         return ChatReply(
             200,
             message=_plain(choices[0].message, self._key),
-            finish=str(choices[0].finish_reason or ""),
+            finish=scrub(str(choices[0].finish_reason or ""), self._key),
             tokens_in=_count(usage, "prompt_tokens"),
             tokens_out=_count(usage, "completion_tokens"),
             cost=self._cost(response),
@@ -137,7 +139,8 @@ class LiteLLMChat:
         if self._plan.base:
             return None  # the provider's price of a model of that name says nothing about one's own endpoint
         try:
-            return float(self._litellm.completion_cost(completion_response=response, model=self._model))
+            cost = float(self._litellm.completion_cost(completion_response=response, model=self._model))
+            return cost if 0 <= cost < _MOST_TOKENS else None
         except Exception:  # noqa: BLE001  # raised for every model without a known price
             return None
 
@@ -164,15 +167,23 @@ def _plain(message: Any, key: str | None) -> dict[str, Any]:
         if isinstance(arguments, str):
             arguments = scrub(arguments, key)
         calls.append({"name": scrub(str(getattr(function, "name", None) or ""), key), "arguments": arguments})
-    content = getattr(message, "content", None)
+    content, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+    if isinstance(content, list):
+        content = [_part(part, key) for part in content]
     return {
         "content": scrub(content, key) if isinstance(content, str) else content,
         "tool_calls": calls,
-        "refusal": getattr(message, "refusal", None),
+        "refusal": scrub(refusal, key) if isinstance(refusal, str) else None,
     }
 
 
+def _part(part: Any, key: str | None) -> Any:
+    """Return a part of a message's content as it is, its text without the key."""
+    text = part.get("text") if isinstance(part, dict) else None
+    return {**part, "text": scrub(text, key)} if isinstance(text, str) else part
+
+
 def _count(usage: Any, name: str) -> int | None:
-    """Return a count of tokens; litellm writes 0 where an endpoint told none."""
+    """Return a count of tokens; litellm writes 0 where an endpoint told none, and what no reply can have is none."""
     value = getattr(usage, name, None)
-    return value if isinstance(value, int) and value > 0 else None
+    return value if type(value) is int and 0 < value < _MOST_TOKENS else None

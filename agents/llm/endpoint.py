@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from wardround.agents.agent import EndpointFault
-from wardround.agents.litellm_door import FORM_REFUSED, HOPELESS, Sleep, wait_before
+from wardround.agents.litellm_door import FORM_REFUSED, HOPELESS, Sleep, wait_before, without_address
 from wardround.patients import printable
 
 from .client import ChatClient, ChatReply, ChatRequest, LiteLLMChat
@@ -165,7 +165,7 @@ class Endpoint:
     def _told(self, reply: ChatReply) -> str:
         """Return what an endpoint said, in one line and without its address."""
         what = f"status {reply.status}" if reply.status else "no reply"
-        text = reply.error.replace(self.plan.base, "[endpoint]") if self.plan.base else reply.error
+        text = without_address(reply.error, self.plan.base)
         first = next((line for line in text[:_SAID].splitlines() if line.strip()), "")
         return f"{what}: {printable(first)}"
 
