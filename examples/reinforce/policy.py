@@ -68,9 +68,9 @@ class Policy:
             seen: Features of the turn.
             choices: What the forks of the turn chose.
             rewards: What each earned.
-            left: Share of the training that is left; the entropy's weight falls with it.
+            left: Share of the training that is left; step and entropy fall with it, to a fifth.
         """
-        mean = sum(rewards) / len(rewards)
+        mean, fading = sum(rewards) / len(rewards), 0.2 + 0.8 * left
         for choice, reward in zip(choices, rewards, strict=True):
             for step in range(len(STEPS)):
                 chosen = list(choice[:step])
@@ -79,8 +79,10 @@ class Policy:
                 push[choice[step]] += 1
                 logs = np.log(chances)
                 spread = -chances * (logs - chances @ logs)
-                gradient = (reward - mean) * push + _SPREAD * left * spread
-                self.weights[step] += _RATE / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
+                gradient = (reward - mean) * push + _SPREAD * fading * spread
+                self.weights[step] += (
+                    _RATE * fading / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
+                )
 
     def _input(self, step: int, seen: Vector, chosen: list[int]) -> Vector:
         before = [np.eye(many)[one] for many, one in zip(_CHOICES, chosen, strict=False)]
