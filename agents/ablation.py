@@ -111,13 +111,16 @@ def _pairs(chosen: Sequence[Session], base: Condition, vary: Sequence[str]) -> t
     """Return the pairs of conditions, and which sessions a variation leaves out."""
     pairs: list[Pair] = []
     skipped: list[dict[str, Any]] = []
+    worded = (lambda session: base.language in languages_of(session)), f"the session lacks words in `{base.language}`"
     for one in vary:
-        playable, why = _PLAYABLE[one]
-        kept = [session for session in chosen if playable(session)]
-        if not kept:
-            raise UsageError(f"`{one}` cannot be varied on these sessions: {why}; leave it out of `vary`")
-        if len(kept) < len(chosen):
-            skipped.append({"vary": one, "sessions": len(chosen) - len(kept), "reason": why})
+        kept = chosen
+        for playable, why in (_PLAYABLE[one], worded):
+            left = [session for session in kept if playable(session)]
+            if not left:
+                raise UsageError(f"`{one}` cannot be varied on these sessions: {why}; leave it out of `vary`")
+            if len(left) < len(kept):
+                skipped.append({"vary": one, "sessions": len(kept) - len(left), "reason": why})
+            kept = left
         pairs.extend(_pairs_of(one, base, kept))
     return pairs, skipped
 

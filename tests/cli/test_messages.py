@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from wardround.cli import main
@@ -28,3 +29,21 @@ def test_an_endpoint_that_is_not_there_is_told_with_its_remedy(
     assert "1 episodes of litellm:openai/toy ended in endpoint_error" in printed
     assert "wardround doctor --endpoint URL" in printed
     assert "--resume --retry" in printed
+
+
+def test_sessions_without_words_in_a_language_are_left_out_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["--sessions", "ward", "--limit", "3", "--agent", "silent"]  # Session A, the first of three, is in English
+    assert main(["eval", *argv, "--language", "both", "--out", str(tmp_path / "run")]) == 0
+    report = orjson.loads((tmp_path / "run/results.json").read_bytes())
+    assert {row["language"]: row["episodes"] for row in report["results"]} == {"en": 3, "zh": 2}
+    assert report["skipped"] == [{"language": "zh", "sessions": 1}]
+    assert "zh: 1 sessions left out" in capsys.readouterr().out
+    assert main(["ablate", *argv, "--language", "zh", "--out", str(tmp_path / "ablation")]) == 0
+    ablation = orjson.loads((tmp_path / "ablation/ablation.json").read_bytes())
+    assert [one["sessions"] for one in ablation["conditions"]] == [2, 2]
+    assert ablation["skipped"] == [{"vary": "phrasing", "sessions": 1, "reason": "the session lacks words in `zh`"}]
+    alone = [*EVAL, "--agent", "silent", "--language", "zh", "--out", str(tmp_path / "alone")]
+    assert main(alone) == 2
+    assert "play it in a language it has" in capsys.readouterr().err

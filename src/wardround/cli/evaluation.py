@@ -167,6 +167,8 @@ def _print_results(report: dict[str, Any]) -> None:
         if row["ungraded"]:
             where = f"{row['agent']}, {row['phrasing']}, {row['language']}"
             print(f"{where}: {row['ungraded']} of {row['turns']} turns are ungraded and left out of every mean")
+    for one in report.get("skipped", ()):  # a rescored run has what it has
+        print(f"{one['language']}: {one['sessions']} sessions left out, which have no words in that language")
     print_errors(report["errors"])
     _print_trials(report["results"])
     _print_usage(report["results"])
