@@ -12,11 +12,12 @@ import pytest
 from served import Asking, Listening, listening
 
 from wardround.envs import Episode, replay
+from wardround.envs.doors import arguments_of, record_of, take_in
 from wardround.envs.server import LiveEpisode, access_of, roles, serve_episodes
 from wardround.envs.server.journal import Journal
 from wardround.envs.server.messages import Request
 from wardround.envs.server.playing import Playing
-from wardround.patients import ALL_TOOLS, TOOLS, Chart, load_charts
+from wardround.patients import ALL_TOOLS, TOOLS, Chart, DataError, UsageError, load_charts
 from wardround.sessions import Session, load_sessions
 
 ORDER = {
@@ -285,3 +286,55 @@ def test_agents_at_a_time_over_http_play_as_in_process(tmp_path: Path):
             assert all(live.episode.done and live.episode.score == 1.0 for live in lives)
             kept = [json.loads(path.read_bytes()) for path in server.keep_trajectories()]
             assert [one["session"] for one in kept] == [session.id for session in sessions]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        (
+            "MedicationRequest.create",
+            {"medication": "metformin", "dose": "250 mg", "route": "oral", "frequency": "twice daily",
+             "indication": "diabetes", "duration_days": 5},
+        ),
+        ("ServiceRequest.create", {"service_type": "echo", "priority": "urgent", "target_date": "2150-03-07"}),
+        ("Flag.create", {"category": "safety", "code": "fall risk", "detail": "walks alone"}),
+    ],
+)  # fmt: skip
+def test_an_order_is_read_from_its_resource_as_the_tool_was_told(played: Round, tool: str, arguments: dict[str, Any]):
+    told = played.call(tool, subject_id="p-1", **arguments)
+    assert told["ok"], told
+    (entry,) = record_of(played.live.episode).writes
+    found = arguments_of(entry.resource())
+    if tool == "Flag.create":  # a Flag has no room for detail but its code's text
+        assert found["category"] == "safety" and found["detail"] == "fall risk: walks alone"
+    else:
+        assert found == {name: str(value) for name, value in arguments.items()}
+
+
+@pytest.mark.parametrize(
+    ("repeat", "said"),
+    [({"frequency": 2, "period": 1, "periodUnit": "d"}, "2 times daily"),
+     ({"period": 6, "periodUnit": "h"}, "every 6 hours"),
+     ({"frequency": 3, "period": 2, "periodUnit": "wk"}, "3 times every 2 weeks"), ({}, "")],
+)  # fmt: skip
+def test_a_frequency_without_words_is_put_into_some(repeat: dict[str, Any], said: str):
+    dosage = {"timing": {"repeat": repeat}}
+    assert (
+        arguments_of({"resourceType": "MedicationRequest", "dosageInstruction": [dosage]}).get("frequency", "") == said
+    )
+
+
+def test_what_no_record_allows_is_not_taken_in(played: Round):
+    episode = played.live.episode
+    for step in (
+        {"op": "update", "key": "Flag/x", "body": "{}"},
+        {"op": "create", "key": "Flag/x", "body": "["},
+        {"op": "create"},
+    ):
+        with pytest.raises(DataError):
+            take_in(episode, [], [step])
+    assert episode.write_log == [] and episode.trajectory["events"][-1]["event"] == "query"
+    while not played.answer("I do not know.")["done"]:
+        pass
+    with pytest.raises(UsageError, match="over"):
+        take_in(played.live.episode, ["Patient/p-1"], [])
