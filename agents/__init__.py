@@ -14,6 +14,7 @@ from .judge_run import is_judged, read_judgements, resolve
 from .judging import Asked, JudgeClient, JudgePlan, LiteLLMClient, Reply, judge_all
 from .llm import ChatClient, ChatReply, ChatRequest, LlmAgent, ModelPlan
 from .registry import AGENTS, AgentSpec, find_agent, is_model
+from .report import PageMade, write_report
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
 from .reviewing import answer_sheet, human_agreement
@@ -46,6 +47,7 @@ __all__ = [
     "LiteLLMClient",
     "LlmAgent",
     "ModelPlan",
+    "PageMade",
     "Record",
     "Reply",
     "RunFolder",
@@ -76,4 +78,5 @@ __all__ = [
     "run_hash",
     "tables",
     "turn_results",
+    "write_report",
 ]

@@ -19,13 +19,17 @@ from . import (
     hospital,
     inspecting,
     interop,
+    reporting,
     review,
     serving,
     sets,
 )
 from .output import safe
 
-_GROUPS = (evaluation, ablation, export, charts, hospital, inspecting, sets, review, interop, grading, serving, doctor)
+_GROUPS = (
+    evaluation, ablation, reporting, export, charts, hospital, inspecting, sets, review, interop, grading, serving,
+    doctor,
+)  # fmt: skip
 
 
 def build_parser() -> argparse.ArgumentParser:
