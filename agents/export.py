@@ -241,7 +241,7 @@ def _played(opened: _Opened, folder: Path, left_out: Counter[str]) -> Iterator[t
 def _again(record: Record, opened: _Opened) -> Episode:
     session = opened.sessions.get(record["session"])
     stored = record["trajectory"]
-    if stored["history"] == "gold":
+    if stored.get("history") == "gold":
         raise UsageError(
             f"`{record['key']}` was played with gold history: its transcript is gold's, its reward the agent's; "
             "export a run with history=self, or --gold"

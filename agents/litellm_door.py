@@ -6,16 +6,17 @@ import asyncio
 import os
 import warnings
 import weakref
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from importlib import metadata
 from typing import Any
 
+from wardround.envs import CREDENTIALED, UNKNOWN, refuse_without_agreement
 from wardround.patients import Stream, UsageError
+
+__all__ = ["CREDENTIALED", "UNKNOWN", "refuse_without_agreement"]  # of the data, for those who ask a model
 
 LITELLM = "litellm:"
 """What the name of a model begins with."""
-CREDENTIALED = "credentialed"
-UNKNOWN = "unknown"
 _MALICIOUS = ("1.82.7", "1.82.8")
 """Releases of litellm that carried a credential stealer (BerriAI/litellm#24512)."""
 HOPELESS = (301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 413, 422)
@@ -27,24 +28,6 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 Sleep = Callable[[float], Awaitable[None]]
 
 _last_loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
-
-
-def refuse_without_agreement(licences: Iterable[str], agreement: str | None) -> None:
-    """Refuse to send data to a model without the agreement they need; an endpoint on this machine is no exception.
-
-    Args:
-        licences: Of the sessions, or of the records.
-        agreement: The user's words; blank is none.
-
-    Raises:
-        UsageError: Some data are credentialed, or nobody has said what they are, and no agreement was named.
-    """
-    kept_close = any(word in licence.casefold() for licence in licences for word in (CREDENTIALED, UNKNOWN))
-    if kept_close and not (agreement or "").strip():
-        raise UsageError(
-            "these data are credentialed, or of unknown licence: no model may read them, on this machine or "
-            "elsewhere, without an agreement; name it with --data-agreement TEXT (it is kept in the manifest)"
-        )
 
 
 def wait_before(key: str, attempt: int, retry_after: float | None = None) -> float:

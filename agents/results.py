@@ -186,6 +186,8 @@ def _lines(path: Path, *, torn_tail: bool) -> Iterator[tuple[int, bytes, Record]
             if not isinstance(record, dict) or record.get("format") != RECORD_FORMAT:
                 raise DataError(f"{path}:{number}: `format` is not {RECORD_FORMAT}: not a file of records")
             wrong = next((name for name, kind in _FIELDS if not isinstance(record.get(name), kind)), None)
+            if wrong is None and not isinstance(record.get("usage", {}), dict):
+                wrong = "usage"
             if wrong is not None:
                 raise DataError(f"{path}:{number}: `{wrong}` is missing or damaged: delete the line or the file")
             yield start, line, record

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .actions import ParsedAction, parse_action
+    from .agreements import CREDENTIALED, UNKNOWN, refuse_without_agreement
     from .episode import Episode
     from .grading import grade_answer
     from .registration import make, register
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from .ward import SPEAKERS, WardEnv
 
 __all__ = [
+    "CREDENTIALED",
     "ENV_ID",
     "SPEAKERS",
     "TRAJECTORY_FORMAT",
+    "UNKNOWN",
     "Episode",
     "EpisodeView",
     "ParsedAction",
@@ -35,11 +38,13 @@ __all__ = [
     "make",
     "parse_action",
     "pending",
+    "refuse_without_agreement",
     "register",
     "replay",
 ]
 
 _HOMES = {
+    "CREDENTIALED": "agreements",
     "ENV_ID": "trajectory",
     "SPEAKERS": "ward",
     "TRAJECTORY_FORMAT": "trajectory",
@@ -47,6 +52,7 @@ _HOMES = {
     "EpisodeView": "view",
     "ParsedAction": "actions",
     "Settings": "settings",
+    "UNKNOWN": "agreements",
     "Unicode": "spaces",
     "WardEnv": "ward",
     "grade_answer": "grading",
@@ -54,6 +60,7 @@ _HOMES = {
     "make": "registration",
     "parse_action": "actions",
     "pending": "replay",
+    "refuse_without_agreement": "agreements",
     "register": "registration",
     "replay": "replay",
 }

@@ -49,6 +49,48 @@ def replay(
     return episode
 
 
+_TEXTS = ("session", "language", "view", "scoring", "plan", "history")
+_EVENTS: dict[str, tuple[tuple[str, type], ...]] = {
+    "query": (),
+    "call": (("tool", str), ("arguments", object)),
+    "mistake": (("action", str), ("text", str)),
+    "door": (("resources", list), ("writes", list)),
+    "answer": (("text", str), ("forced", bool)),
+}
+"""What playing an event again needs of it."""
+
+
+def check_trajectory(trajectory: Mapping[str, Any]) -> None:
+    """Look whether a stored trajectory holds what playing it again needs.
+
+    Raises:
+        DataError: It does not; names the field.
+    """
+    if trajectory.get("format") != TRAJECTORY_FORMAT:
+        raise DataError(f"`format` is `{trajectory.get('format')}`, expected {TRAJECTORY_FORMAT}")
+    events, phrasing = trajectory.get("events"), trajectory.get("phrasing")
+    wrong = [name for name in _TEXTS if not isinstance(trajectory.get(name), str)]
+    wrong += [] if isinstance(phrasing, list) and all(isinstance(one, str) for one in phrasing) else ["phrasing"]
+    wrong += [] if isinstance(trajectory.get("interview", True), bool) else ["interview"]
+    wrong += [] if "prompt" in trajectory else ["prompt"]
+    if not isinstance(events, list):
+        wrong.append("events")
+    else:
+        wrong += [f"events.{number}" for number, event in enumerate(events) if not _is_event(event)]
+    if wrong:
+        raise DataError(f"the trajectory's `{wrong[0]}` is missing or damaged: restore the file or delete the record")
+
+
+def _is_event(event: Any) -> bool:
+    fields = _EVENTS.get(str(event.get("event"))) if isinstance(event, dict) else None
+    if fields is None or any(name not in event or not isinstance(event[name], kind) for name, kind in fields):
+        return False
+    writes = event.get("writes", ()) if event["event"] == "door" else ()
+    texts = [*(event.get("resources", ()) if event["event"] == "door" else ()), event.get("note", "")]
+    texts += [one.get(name) if isinstance(one, dict) else None for one in writes for name in ("op", "key", "body")]
+    return all(isinstance(text, str) for text in texts)
+
+
 def pending(
     session: Session, chart: Chart, trajectory: dict[str, Any], *, judged: Mapping[str, JudgeVerdict] | None = None
 ) -> list[tuple[int, str, JudgeRequest]]:
@@ -111,8 +153,7 @@ def judge_words(
 def _begin(
     session: Session, chart: Chart, trajectory: dict[str, Any], judged: Mapping[str, JudgeVerdict] | None
 ) -> Episode:
-    if trajectory.get("format") != TRAJECTORY_FORMAT:
-        raise DataError(f"`format` is `{trajectory.get('format')}`, expected {TRAJECTORY_FORMAT}")
+    check_trajectory(trajectory)
     if trajectory["session"] != session.id:
         raise DataError(f"the trajectory was played on session `{trajectory['session']}`, not `{session.id}`")
     return Episode(

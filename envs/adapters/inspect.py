@@ -7,6 +7,7 @@ session (`mrs`: their mean is the set's mRS) and of its turns. Needs `inspect-ai
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any, Final, Literal
 
 from .extras import missing
@@ -42,6 +43,7 @@ def ward_round(
     phrasing: str = "implicit",
     view: Literal["compact", "fhir"] = "compact",
     limit: int | None = None,
+    data_agreement: str | None = None,
 ) -> Task:
     """Return the task: one sample per session.
 
@@ -53,6 +55,7 @@ def ward_round(
         phrasing: "explicit" or "implicit".
         view: What search tools return by default.
         limit: The first so many sessions.
+        data_agreement: The agreement under which the model may read credentialed data; kept in the log.
 
     Raises:
         UsageError: No such set or split, or some of its sessions are for evaluation only.
@@ -68,8 +71,10 @@ def ward_round(
             ChatMessageUser(content=first["content"]),
         ]
         samples.append(Sample(input=opening, id=row["session_id"], metadata={"seed": row["seed"]}))
-    play = play_round(sessions=sessions, charts=charts, split=split, language=language, phrasing=phrasing, view=view)
-    return Task(dataset=MemoryDataset(samples, name=sessions), solver=play, scorer=round_scorer())
+    settings = RoundConfig(sessions, charts, split, language, phrasing, view, data_agreement=data_agreement)
+    return Task(
+        dataset=MemoryDataset(samples, name=sessions), solver=play_round(**asdict(settings)), scorer=round_scorer()
+    )
 
 
 @solver
@@ -77,12 +82,12 @@ def play_round(**config: Any) -> Solver:
     """Return the solver: the model calls tools and answers until the round is over.
 
     Args:
-        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan.
+        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan, data_agreement.
     """
     settings = RoundConfig.of(config)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        played = Round(str(state.sample_id), seed=int(state.metadata.get("seed", 0)), config=settings)
+        played = Round(str(state.sample_id), seed=int(state.metadata.get("seed") or 0), config=settings)
         tools = [ToolInfo.model_validate(tool["function"]) for tool in played.tools]
         _keep(state, played)
         while not played.done and not state.completed:  # a limit of the task's own ends it early

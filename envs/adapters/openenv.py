@@ -89,6 +89,7 @@ class WardServerEnv(Environment[WardAction, WardObservation, WardState]):
         Raises:
             UsageError: No such session, or it is for evaluation only; the client is told.
         """
+        self._round = None  # a round that cannot be opened leaves none of the one before to be played
         played = self._round = Round(task_id, seed=seed or 0, config=self._config)
         self._episode_id, self._steps = episode_id, 0
         return WardObservation(
@@ -154,7 +155,7 @@ def ward_app(*, max_concurrent_envs: int = 64, **config: Any) -> FastAPI:
 
     Args:
         max_concurrent_envs: Clients at once.
-        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan.
+        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan, data_agreement.
 
     Raises:
         UsageError: An unknown setting, or no such set or charts.

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from wardround.envs import prompts
+from wardround.envs.agreements import refuse_without_agreement
 from wardround.envs.episode import Episode
 from wardround.envs.playing import Played, Speaker, play_answer, play_call, play_mistake, play_text
 from wardround.patients import ALL_TOOLS, TOOLS, ChartStore, Stream, UsageError, load_charts
@@ -55,6 +56,14 @@ class RoundConfig:
     view: Literal["compact", "fhir"] = "compact"
     scoring: Literal["wardround", "paper"] = "wardround"
     plan: Literal["item", "zero", "off"] = "item"
+    data_agreement: str | None = None
+    """The agreement under which a policy may read credentialed data, in the user's words."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (isinstance(value, str) or (value is None and field.default is None)):
+                raise UsageError(f"setting `{field.name}` of a round is `{value!r}`: give text")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> RoundConfig:
@@ -89,9 +98,10 @@ class Round:
         session_id: Id of the session; None draws one from `seed`.
         seed: Names the repetition; nothing in an episode is drawn from it, so equal ids start equal.
         config: What to open and how to play.
+        played: False: a file of rows wants the first messages, and no policy reads them yet.
 
     Raises:
-        UsageError: No such session, or it is for evaluation only.
+        UsageError: No such session, it is for evaluation only, or its data need an agreement.
 
     Examples:
         >>> round = Round(seed=3)
@@ -103,16 +113,21 @@ class Round:
 
     __slots__ = ("_episode", "_first", "config", "seed")
 
-    def __init__(self, session_id: str | None = None, *, seed: int = 0, config: RoundConfig | None = None) -> None:
+    def __init__(
+        self, session_id: str | None = None, *, seed: int = 0, config: RoundConfig | None = None, played: bool = True
+    ) -> None:
         self.config = config if config is not None else RoundConfig()
         self.seed = seed
         with _LOCK:
             sessions, store = opened(self.config.sessions, self.config.charts)
-            session = drawn(sessions, seed, self.config) if session_id is None else sessions.get(session_id)
+            session = drawn(sessions, seed, self.config) if session_id is None else sessions.get(str(session_id))
             refuse_evaluation(session)
+            chart = store.chart(session.chart.patient)
+            if played:
+                refuse_without_agreement((session.licence, chart.licence), self.config.data_agreement)
             self._episode = Episode(
                 session,
-                store.chart(session.chart.patient),
+                chart,
                 language=self.config.language,
                 phrasing=self.config.phrasing,
                 view=self.config.view,

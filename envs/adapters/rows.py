@@ -22,6 +22,7 @@ from .round import Form, Message, Round, RoundConfig, opened, refuse_evaluation,
 _JSONL_START: Final = b'{"prompt":'
 _PARQUET_START: Final = b"PAR1"
 _NAMES: Final = ("prompt", "session_id", "seed", "licence")
+_SEEDS: Final = 1 << 63
 _GROUP: Final = 512
 """Rows of a Parquet row group: what is in memory at once."""
 
@@ -55,7 +56,7 @@ class Rows:
 
     def __iter__(self) -> Iterator[Row]:
         for session in self._sessions:
-            opening = Round(session.id, seed=self.seed, config=self.config)
+            opening = Round(session.id, seed=self.seed, config=self.config, played=False)
             yield {"prompt": opening.prompt(self.form), "session_id": session.id, "seed": self.seed}
 
     @property
@@ -152,6 +153,8 @@ def dataset(
         >>> sorted(row)
         ['prompt', 'seed', 'session_id']
     """
+    if not -_SEEDS <= seed < _SEEDS:
+        raise UsageError(f"`seed` is {seed}: rows hold seeds of 64 bits")
     config = RoundConfig(sessions, charts, split, language, phrasing, view)
     found, _ = opened(config.sessions, config.charts)
     chosen = found.split(split) if split is not None else found

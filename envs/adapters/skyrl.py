@@ -24,7 +24,8 @@ class WardTextEnv(BaseTextEnv):
     """A ward round as SkyRL-Gym plays it.
 
     Args:
-        env_config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan.
+        env_config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan,
+            data_agreement.
         extras: The row's other columns: `session_id` and `seed` choose the round, `max_turns` cuts it after so many
             messages of the model.
 
@@ -36,7 +37,7 @@ class WardTextEnv(BaseTextEnv):
         super().__init__()
         row = extras if extras is not None else {}
         self._round = Round(
-            row.get("session_id"), seed=int(row.get("seed", 0)), config=RoundConfig.of(dict(env_config or {}))
+            row.get("session_id"), seed=int(row.get("seed") or 0), config=RoundConfig.of(dict(env_config or {}))
         )
         self.max_turns = int(row["max_turns"]) if row.get("max_turns") is not None else None
         self._cut = False

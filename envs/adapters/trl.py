@@ -23,6 +23,8 @@ SESSION_END: Final = "SESSION_END"
 
 _TYPES: Final[Mapping[str, type]] = {"string": str, "integer": int, "number": float, "boolean": bool}
 _REPLY = "reply_to_physician"
+_SENT: Final = 2_000
+"""Characters kept of a call that is no JSON."""
 _REPLY_DOC = """Answer the physician's question. It closes the question.
 
         Args:
@@ -63,7 +65,8 @@ class _Environment:
         Raises:
             UsageError: No such session, it is for evaluation only, or the prompt is of other settings.
         """
-        self._round = Round(session_id, seed=int(seed), config=self._config)
+        self._round = None  # a round that cannot be opened leaves none of the one before to be played or rewarded
+        self._round = Round(session_id, seed=int(seed or 0), config=self._config)
         return None if prompt and self._round.asks(prompt) else self._round.first
 
     def get_reward(self) -> float | None:
@@ -84,7 +87,7 @@ class _Environment:
             return f"{step.text}\n{SESSION_END}" if step.done else step.text
         message = arguments.get("message")
         if set(arguments) != {"message"} or not isinstance(message, str):
-            step = played.misread(orjson.dumps({"tool": name, "arguments": arguments}, default=str).decode())
+            step = played.misread(_as_sent({"tool": name, "arguments": arguments}))
         else:
             step = played.answer(message)
         return SESSION_END if step.done else step.text
@@ -97,7 +100,7 @@ def ward_environment(name: str = "WardEnvironment", **config: Any) -> type[_Envi
 
     Args:
         name: Of the class; TRL logs its reward under it.
-        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan.
+        config: As of `RoundConfig`: sessions, charts, split, language, phrasing, view, scoring, plan, data_agreement.
 
     Raises:
         UsageError: An unknown setting, or no such set or charts.
@@ -126,6 +129,18 @@ def round_of(environment: Any) -> Round:
     if not isinstance(played, Round):
         raise UsageError("the environment plays no round yet: call reset() first")
     return played
+
+
+def _as_sent(call: dict[str, Any]) -> str:
+    """Return a call as JSON; what no JSON holds (half a character, an endless number) as Python writes it."""
+    try:
+        return orjson.dumps(call, default=str).decode()
+    except TypeError:
+        pass
+    try:
+        return ascii(call)[:_SENT]
+    except RecursionError:
+        return str(call["tool"])
 
 
 def _environment(name: str, config: RoundConfig, tools: Iterable[ToolSpec]) -> type[_Environment]:

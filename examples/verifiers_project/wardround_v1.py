@@ -22,6 +22,7 @@ class WardConfig(vf.TasksetConfig):
     split: str | None = None
     language: Literal["en", "zh"] = "en"
     phrasing: Literal["explicit", "implicit"] = "implicit"
+    data_agreement: str | None = None
     seed: int = 0
 
 
@@ -60,7 +61,7 @@ class WardEnv(vf.Env[WardEnvConfig]):
     async def run(self, task: WardTask, agents: vf.Agents) -> None:
         """Play one episode; a turn's reward weighs its share, so that the trace's reward is the session's score."""
         c = self.taskset.config
-        settings = RoundConfig(c.sessions, **c.model_dump(include=SETTINGS))
+        settings = RoundConfig(c.sessions, **c.model_dump(include={*SETTINGS, "data_agreement"}))
         played = Round(task.data.session_id, seed=task.data.seed, config=settings)
         async with agents.agent.interaction(task) as talk:
             segment = await talk.turn()
