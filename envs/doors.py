@@ -38,7 +38,7 @@ def take_in(episode: Episode, shown: Iterable[str], writes: Sequence[Mapping[str
     record = episode._context.record
     trial = record.fork()
     entries = [_written(trial, step) for step in writes]
-    new = [key for key in dict.fromkeys(shown) if key not in episode._retrieved and not record.wrote(key)]
+    new = unread(episode, shown)
     if not new and not entries:
         return
     for step in writes:
@@ -49,6 +49,12 @@ def take_in(episode: Episode, shown: Iterable[str], writes: Sequence[Mapping[str
         episode._retrieved[key] = None
     kept = tuple((str(step["op"]), str(step["key"]), str(step["body"])) for step in writes)
     episode._events.append(DoorEvent(episode.turn, tuple(new), kept))
+
+
+def unread(episode: Episode, keys: Iterable[str]) -> list[str]:
+    """Return which of some resources the episode has not read yet; what it wrote itself is nothing to read."""
+    record = episode._context.record
+    return [key for key in dict.fromkeys(keys) if key not in episode._retrieved and not record.wrote(key)]
 
 
 def _written(record: Overlay, step: Mapping[str, Any]) -> Entry:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from wardround.envs.doors import record_of, take_in
+from wardround.envs.doors import record_of, take_in, unread
 from wardround.envs.episode import Episode
 from wardround.patients import DataError, Entry, Overlay, Resource, WardroundError
 from wardround.rubrics import TurnScore
@@ -121,11 +121,8 @@ class LiveEpisode:
 
     def seen(self, keys: Iterable[str]) -> None:
         """Take note of what a caller was shown: it counts as read."""
-        if not self.episode.done and (known := [key for key in dict.fromkeys(keys) if self._is_new(key)]):
-            self._act({"door": {"resources": known, "writes": []}})
-
-    def _is_new(self, key: str) -> bool:
-        return key not in self.episode._retrieved and not record_of(self.episode).wrote(key)
+        if not self.episode.done and (new := unread(self.episode, keys)):
+            self._act({"door": {"resources": new, "writes": []}})
 
     # -- the tools -------------------------------------------------------------------------------------------------
 
@@ -136,7 +133,7 @@ class LiveEpisode:
             "subject": view.subject,
             "language": view.language,
             "turn": view.turn,
-            "turns_done": view.done,
+            "done": view.done,
             "query": view.query,
             "answer_format": view.answer_format,
             "options": list(view.options) if view.options is not None else None,

@@ -28,6 +28,14 @@ def add(commands: Any) -> None:
         help="serve charts over HTTP as FHIR R4, with roles",
         description="A FHIR R4 server (docs/serve.md). It ends with SIGINT or SIGTERM.",
     )
+    _add_what(serve)
+    _add_where(serve)
+    common.add_json(serve)
+    serve.set_defaults(run=run_serve)
+
+
+def _add_what(serve: argparse.ArgumentParser) -> None:
+    """Add the options that say what is served."""
     serve.add_argument("--charts", default=None, help="charts file or name of a built-in set")
     serve.add_argument(
         "--session",
@@ -50,6 +58,10 @@ def add(commands: Any) -> None:
         metavar="[PATIENT=]INSTANT",
         help="read charts as of this instant (default: when the last of each became known); may be repeated",
     )
+
+
+def _add_where(serve: argparse.ArgumentParser) -> None:
+    """Add the options that say where, and to whom."""
     serve.add_argument("--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1)")
     serve.add_argument("--port", type=common.natural, default=8765, help="port; 0 takes a free one (default 8765)")
     serve.add_argument(
@@ -74,8 +86,6 @@ def add(commands: Any) -> None:
         action="store_true",
         help="serve the tools of one session over MCP on standard input and output, and nothing over HTTP",
     )
-    common.add_json(serve)
-    serve.set_defaults(run=run_serve)
 
 
 def run_serve(args: argparse.Namespace) -> int:

@@ -219,7 +219,7 @@ def test_after_the_last_answer_nothing_is_written(played: Round):
     assert played.send("POST", "answer", {"text": "more"})[0] == 409
     assert played.fhir.post("MedicationRequest", ORDER).status == 409
     assert played.fhir.get("Observation?code=2160-0").status == 200
-    assert played.send("GET", "state")[1]["turns_done"] is True
+    assert played.send("GET", "state")[1]["done"] is True
 
 
 def test_the_openapi_document_has_the_tools_own_schemas(played: Round):
