@@ -83,7 +83,7 @@ def listening(server: Running) -> Iterator[Running]:
     with server:
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
-        stop = time.monotonic() + 30
+        stop = time.monotonic() + 60
         while not server.uvicorn.started:
             assert time.monotonic() < stop, "the server did not start"
             time.sleep(0.01)
@@ -91,7 +91,7 @@ def listening(server: Running) -> Iterator[Running]:
             yield server
         finally:
             server.stop()
-            thread.join(20)
+            thread.join(60)
             assert not thread.is_alive(), "the server did not end"
 
 

@@ -52,15 +52,18 @@ def test_a_server_keeps_its_files_and_what_it_acknowledged(tmp_path: Path):
     ):
         assert told["roles"] == ["patient", "physician"] and told["patients"] == 12
         bearer = _bearer(out, "physician")
-        made = httpx.post(f"{told['base']}/MedicationRequest", json=ORDER, headers=bearer)
+        made = httpx.post(f"{told['base']}/MedicationRequest", json=ORDER, headers=bearer, timeout=60)
         assert made.status_code == 201
         patched = httpx.patch(
-            f"{told['base']}/MedicationRequest/{made.json()['id']}", json={"status": "stopped"}, headers=bearer
+            f"{told['base']}/MedicationRequest/{made.json()['id']}",
+            json={"status": "stopped"},
+            headers=bearer,
+            timeout=60,
         )
         assert patched.status_code == 200
-        assert httpx.get(f"{told['base']}/Patient", headers=_bearer(out, "patient")).json()["total"] == 1
+        assert httpx.get(f"{told['base']}/Patient", headers=_bearer(out, "patient"), timeout=60).json()["total"] == 1
         process.send_signal(signal.SIGKILL)
-        assert process.wait(20) == -signal.SIGKILL
+        assert process.wait(60) == -signal.SIGKILL
     for name in ("tokens.json", "audit.ndjson", "journal.ndjson"):
         assert (out / name).stat().st_mode & 0o777 == 0o600
     events = [json.loads(line) for line in (out / "audit.ndjson").read_text().splitlines()]
@@ -75,11 +78,13 @@ def test_a_server_keeps_its_files_and_what_it_acknowledged(tmp_path: Path):
     with (out / "journal.ndjson").open("a") as file:
         file.write('{"patient":"ward-01","op":"cre')  # it died in the middle of a write that it never acknowledged
     with _command("--charts", "ward", "--out", str(out)) as (process, told):
-        again = httpx.get(f"{told['base']}/MedicationRequest/{made.json()['id']}", headers=bearer)
+        again = httpx.get(f"{told['base']}/MedicationRequest/{made.json()['id']}", headers=bearer, timeout=60)
         assert (again.status_code, again.content) == (200, patched.content)
-        assert httpx.post(f"{told['base']}/MedicationRequest", json=ORDER, headers=bearer).status_code == 201
+        assert (
+            httpx.post(f"{told['base']}/MedicationRequest", json=ORDER, headers=bearer, timeout=60).status_code == 201
+        )
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     assert main(["serve", "--charts", "ward", "--out", str(out), "--at", "2024-05-16T10:00:00Z", "--port", "0"]) == 2
 
 

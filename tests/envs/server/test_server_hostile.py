@@ -22,7 +22,7 @@ from wardround.patients import ChartStore, validate
 
 def _raw(running: Running, head: str, body: bytes = b"") -> tuple[int, dict[str, str], bytes]:
     """Send bytes as they are; return status, headers and body."""
-    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", running.port), timeout=60) as line:
         line.sendall(head.encode("latin-1") + body)
         answer = http.client.HTTPResponse(line)
         answer.begin()
@@ -90,7 +90,7 @@ def test_without_a_known_token_nothing_is_served(running: Running, header: str):
 
 def test_head_is_get_without_a_body(running: Running, bearer: dict[str, str]):
     host = f"Host: 127.0.0.1:{running.port}\r\nAuthorization: {bearer['Authorization']}\r\nConnection: close\r\n"
-    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as line:
+    with socket.create_connection(("127.0.0.1", running.port), timeout=60) as line:
         line.sendall(f"HEAD /fhir/Patient/ward-01 HTTP/1.1\r\n{host}\r\n".encode())
         text = b"".join(iter(lambda: line.recv(65536), b""))
     head, _, body = text.partition(b"\r\n\r\n")
@@ -123,7 +123,7 @@ def test_a_slow_client_does_not_hold_up_others(running: Running, bearer: dict[st
         slow.sendall(head.encode() + b"{")
         start = time.monotonic()
         assert _get(running, "/fhir/Patient?_count=0", **bearer)[0] == 200
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 25  # less than the 30 s that the slow one may take
 
 
 PIECES = st.sampled_from([

@@ -84,7 +84,7 @@ def open_server(store: ChartStore) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def client(open_server: Running) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=open_server.base) as client:
+    with httpx.Client(base_url=open_server.base, timeout=60) as client:
         yield client
 
 
