@@ -296,11 +296,13 @@ def doses_move(case: Case, order: Order, other: Order) -> Move:
 
 
 def near_orders(case: Case, focus: Focus, stream: Stream) -> list[Order]:
-    """Return the orders with a dose to ask for: the focus's drug, then monitored ones, then the rest, drawn."""
+    """Return the orders with a dose to ask for: the focus's drugs, then monitored ones, then the rest, drawn."""
     own = focus.decision.order.drug if focus.decision.order is not None else ""
     watched = {pair.order.drug for pair in case.view.pairs}
     mixed = stream.shuffled([order for order in case.view.orders.values() if askable(order)])
-    return sorted(mixed, key=lambda order: (order.drug != own, order.drug not in watched))
+    return sorted(
+        mixed, key=lambda order: (order.drug != own, order.drug not in focus.drugs, order.drug not in watched)
+    )
 
 
 def _doses_alone(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:

@@ -123,6 +123,8 @@ class Focus:
     decision: Decision
     busy: frozenset[str]
     """Topics and labs of the moves already chosen; a new move must not share one with them."""
+    drugs: frozenset[str] = frozenset()
+    """Drugs that other turns are about as well: they come right after the decision's own."""
 
 
 Offer = Callable[[Case, Focus, Stream], Iterator[Move]]

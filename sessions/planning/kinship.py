@@ -85,6 +85,22 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
     near, wide = _circles(case, thread)
     if move.decision is not None and move.decision.kind == thread.kind and move.decision.subject == thread.subject:
         return NEAR
+    return _away(move, near, wide)
+
+
+def distance_of_dose(case: Case, drugs: frozenset[str], move: Move) -> int:
+    """Return how far a move is from what a session is about whose end is the dose of one of some drugs.
+
+    Args:
+        case: The patient.
+        drugs: Those whose dose may be set.
+        move: A turn after the opening.
+    """
+    near, wide = _circles_of(case, drugs)
+    return _away(move, near, wide)
+
+
+def _away(move: Move, near: _Circle, wide: _Circle) -> int:
     fact = move.fact
     if fact is not None and fact.kind == "adherence" and fact.state not in {None, "taking"}:
         return NEAR if fact.drug in near.drugs else FAR
@@ -94,18 +110,23 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
 def with_bearing(case: Case, moves: Sequence[Move]) -> tuple[Move, ...]:
     """Return the moves of a session, each with what its question turns on of what earlier turns asked about.
 
-    That is what is near its own decision, or goes into the score that it works out; a plain look-up turns on nothing.
+    That is what is near its own decision or drug, or goes into the score that it works out; a plain look-up turns on
+    nothing.
     """
-    return tuple(replace(move, bears=_bears(case, move, moves[:turn])) for turn, move in enumerate(moves))
+    return tuple(replace(move, bears=bearing(case, move, moves[:turn])) for turn, move in enumerate(moves))
 
 
-def _bears(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
+def bearing(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
+    """Return the keys of what earlier turns asked about and a move's question turns on."""
     asked = {entity.key: entity for one in earlier for entity in one.slots.values()}
     keys: set[str] = set()
     use = knowledge.score_uses().get(move.score) if move.score is not None else None
     if use is not None:
         inputs = {concept for source in use.inputs.values() for concept in source.of}
         keys.update(key for key, entity in asked.items() if entity.kind in _MEASURED and entity.id in inputs)
+    if move.task == "DG" and "drug" in move.slots:
+        near, _ = _circles_of(case, frozenset({move.slots["drug"].id}))
+        keys.update(key for key, entity in asked.items() if near.holds(entity))
     decision = move.decision
     if move.task in {"CR", "WU"} and decision is not None:
         near, _ = _circles(case, decision)
@@ -114,7 +135,16 @@ def _bears(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
         keys.update(key for key, entity in asked.items() if entity.kind in kinds)
         if decision.kind == "home":
             keys.update(_LIVING)
+    if move.task == "WU" and decision is None and "drug" in move.slots:
+        near, _ = _circles_of(case, frozenset({move.slots["drug"].id}))
+        keys.update(key for key, entity in asked.items() if near.holds(entity))
     return frozenset(keys)
+
+
+def touches(case: Case, thread: Decision, drugs: frozenset[str], move: Move) -> bool:
+    """Tell whether a move is about something that bears on a thread, or on some drugs."""
+    circles = [_circles(case, thread)[0]] if not drugs else [_circles_of(case, drugs)[0]]
+    return any(near.holds(entity) for near in circles for entity in move.slots.values())
 
 
 def near_drugs(case: Case, thread: Decision) -> frozenset[str]:
@@ -157,20 +187,42 @@ def _circles(case: Case, thread: Decision) -> tuple[_Circle, _Circle]:
     return case.memo(name, lambda case: _drawn(case, thread))
 
 
+def _circles_of(case: Case, drugs: frozenset[str]) -> tuple[_Circle, _Circle]:
+    """Return what is near some drugs, and what belongs to the illnesses they are part of; worked out once."""
+
+    def draw(case: Case) -> tuple[_Circle, _Circle]:
+        near, wide = _Circle(), _Circle()
+        for drug in sorted(drugs):
+            _add_drug(near, drug)
+        for condition in _illnesses(case, near):
+            _add_illness(wide, condition)
+        return near, wide
+
+    return case.memo(f"planning.kinship.drugs.{'+'.join(sorted(drugs))}", draw)
+
+
+def _add_drug(near: _Circle, drug: str) -> None:
+    near.drugs.add(drug)
+    near.labs.update(monitored_by(drug))
+    profile = knowledge.drug_profiles().get(drug)
+    if profile is not None:
+        near.labs.update(effect.lab for effect in profile.effects)
+        near.findings.update(effect.finding for effect in profile.adverse)
+
+
 def _drawn(case: Case, thread: Decision) -> tuple[_Circle, _Circle]:
     near, wide = _Circle(), _Circle()
     if thread.reading is not None:
         near.labs.update({thread.reading.lab, *case.common.companions.get(thread.reading.lab, ())})
         near.drugs.update(drug for drug in case.view.orders if thread.reading.lab in monitored_by(drug))
     if thread.order is not None:
-        near.drugs.add(thread.order.drug)
-        near.labs.update(monitored_by(thread.order.drug))
-        profile = knowledge.drug_profiles().get(thread.order.drug)
-        if profile is not None:
-            near.labs.update(effect.lab for effect in profile.effects)
-            near.findings.update(effect.finding for effect in profile.adverse)
+        _add_drug(near, thread.order.drug)
     if thread.fact is not None:
         near.findings.add(thread.fact.concept)
+    table = knowledge.decisions().get(thread.subject) if thread.kind == "score" else None
+    use = None if table is None else knowledge.score_uses().get(table.subject)
+    if use is not None:
+        near.labs.update(concept for source in use.inputs.values() for concept in source.of)
     for condition in _illnesses(case, near):
         _add_illness(wide, condition)
     return near, wide

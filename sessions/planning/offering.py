@@ -112,11 +112,13 @@ def reasons_of(case: Case, decision: Decision) -> tuple[Move, ...]:
     return case.memo(f"planning.reasons.{_name(decision)}", make)
 
 
-def offers_of(case: Case, scenario: Scenario, thread: Decision, opening: Move, task: str) -> tuple[Move, ...]:
-    """Return what every kind of a task offers after an opening."""
+def offers_of(
+    case: Case, scenario: Scenario, thread: Decision, opening: Move, task: str, drugs: frozenset[str] = frozenset()
+) -> tuple[Move, ...]:
+    """Return what every kind of a task offers after an opening; `drugs`: those that other turns are about."""
 
     def make(case: Case) -> tuple[Move, ...]:
-        focus = Focus(thread, frozenset({opening.topic, *opening.labs}))
+        focus = Focus(thread, frozenset({opening.topic, *opening.labs}), drugs)
         found: list[Move] = []
         for name in scenario.moves.of(task):
             kind = move_kinds().get(name)
@@ -126,11 +128,15 @@ def offers_of(case: Case, scenario: Scenario, thread: Decision, opening: Move, t
             offered = kind.offer(case, focus, stream)
             if kind.source in INTERVIEW:
                 # what the patient says against the chart is rare, and is what makes asking worth while
-                offered = iter(sorted(islice(offered, _ASKED), key=lambda move: not turns(move)))
-            found.extend(islice(offered, OFFERED))
+                asked = list(islice(offered, _ASKED))
+                against = [move for move in asked if turns(move)][:OFFERED]
+                found.extend([*against, *(move for move in asked if move not in against)][: OFFERED + bool(against)])
+            else:
+                found.extend(islice(offered, OFFERED))
         return tuple(found)
 
-    return case.memo(f"planning.offers.{task}.{_name(thread)}.{opening.topic}", make)
+    about = "+".join(sorted(drugs))
+    return case.memo(f"planning.offers.{task}.{_name(thread)}.{opening.topic}.{about}", make)
 
 
 def _name(decision: Decision) -> str:

@@ -6,47 +6,24 @@ an order at the end carries out what was decided. A plan is found by trying move
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.moves.score_gather import computable
 
 from .chain import Chain, chain_of
 from .evidence import lacks
-from .kinship import FAR, NEAR, distance
-from .offering import (
-    INTERVIEW,
-    decisions_of,
-    may_be_rich,
-    offers_of,
-    openings_of,
-    reasons_of,
-    same_matter,
-    writes_of,
-)
+from .offering import decisions_of, may_be_rich, openings_of
 from .quota import Quota
-from .registry import decision_kinds
 from .scenarios import Arc, Scenario, Tier
+from .searching import Search
 from .thread import may_pull, threads_of, thresholds
-from .turning import conflicts, turns
 
-_PLAIN: Final = frozenset({"trend", "formula", "multi"})
-"""Needs that a sparse session never has."""
-_WIDTH: Final = 14
-"""Moves tried for one turn, those that ask the patient and those that do not counted apart."""
 _TURNED_THREADS: Final = 3
 """Threads tried first for a plan in which the patient's words turn the answer."""
-_OTHERS: Final = 8
-"""Decisions other than the thread that a session may ask for as well."""
-_NODES: Final = 800
-"""Moves weighed for one opening before it is given up."""
-_HEARING: Final = frozenset({"dose_adherence"})
-"""Kinds of turns that set what the patient takes beside what is ordered."""
-_TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
 
 
 @dataclass(frozen=True)
@@ -107,287 +84,14 @@ def _of_thread(
     if tier == "rich" and not doses and not may_pull(case, scenario, thread, arc):
         return
     plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
-    for opening in (*doses, *plain):
-        plan = _Search(case, scenario, tier, arc, thread, opening, stream, quota, ease).run(turned)
-        if plan is not None:
-            yield plan
+    openings = [*((one, True) for one in doses), *((one, False) for one in plain)]
+    if quota.ordered_often():
+        openings.reverse()
+    for opening, dosed in openings:
+        search = Search(case, scenario, tier, arc, thread, opening, stream, quota, doses=dosed, ease=ease)
+        moves = search.run(turned)
+        if moves is not None:
+            chain = chain_of(case, moves, decisions_of(case, scenario))
+            assert chain is not None
+            yield Plan(case, scenario, tier, arc, moves, thread, chain)
             return
-
-
-_LINKED: Final = 20
-"""What a turn is preferred by that comes back to what the session is about."""
-_NEW_TYPE: Final = 40
-"""What a turn of a rich session is preferred by that reads something new, while that is still lacking."""
-_AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
-"""What speaks against a turn, by how far it is from what the session is about."""
-_FAR_MOST: Final = 1
-"""Turns of a session that may be about something else; where a score must be worked out, it is not counted."""
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """A move that may be taken, and what speaks against it."""
-
-    move: Move
-    cost: int
-    types: frozenset[str]
-    asks: bool
-
-
-class _Search:
-    """One try to lead four turns from an opening to a thread."""
-
-    def __init__(
-        self,
-        case: Case,
-        scenario: Scenario,
-        tier: Tier,
-        arc: Arc,
-        thread: Decision,
-        opening: Move,
-        stream: Stream,
-        quota: Quota,
-        ease: bool,
-    ) -> None:
-        self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
-        self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
-        self.nodes = 0
-        self.far_most = _FAR_MOST + ease
-        self.away: dict[int, int] = {}
-        self.weighed: list[Move] = []
-        named = {entity.key for entity in opening.slots.values()}
-        self.about = named | ({f"drug:{thread.order.drug}"} if thread.order is not None else set())
-        """Keys of what the session is about: turns that come back to it hang together and can leave it out."""
-        reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
-        self.decided = reasons[-1] if reasons else None
-        """The turn that decides the thread."""
-        # no turn holds both the conflict of a rich session and a score, nor, without advice, what the turns hinge on
-        rests = "CR" not in arc and (tier == "rich" or arc[-1] != "WU")
-        least = 1 + (tier == "rich") + rests
-        room = sum(task in {"DG", "CR"} for task in arc) >= least
-        self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
-        self.pools: list[list[_Choice]] = []
-
-    def run(self, turned: bool) -> Plan | None:
-        """Return a plan, if asked for one in which the patient's words turn the answer; None where none was found."""
-        made: dict[tuple[str, bool], list[_Choice]] = {}
-        for turn in range(1, len(self.arc)):
-            key = (self.arc[turn], turn == self.decided)
-            if key not in made:
-                made[key] = self._pool(*key)
-            if not made[key]:
-                return None
-            self.pools.append(made[key])
-        if not self._can_be():
-            return None
-        moves = self._turned() if turned else self._deeper((self.opening,))
-        if moves is None:
-            return None
-        chain = chain_of(self.case, moves, decisions_of(self.case, self.scenario))
-        assert chain is not None
-        return Plan(self.case, self.scenario, self.tier, self.arc, moves, self.thread, chain)
-
-    def _turned(self) -> tuple[Move, ...] | None:
-        """Return four moves in which the patient's words turn the answer, where they can."""
-        pools = self.pools
-        if not any(one.asks and turns(one.move) for pool in pools for one in pool):
-            return None
-        self.pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
-        return self._deeper((self.opening,))
-
-    def _can_be(self) -> bool:
-        """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
-        choices = [choice for pool in self.pools for choice in pool]
-        if not any(choice.asks for choice in choices):
-            return False
-        if self.tier == "rich" and not any(choice.move.conflict for choice in choices):
-            return False
-        return not self.wants_score or any(choice.move.score is not None for choice in choices)
-
-    def _deeper(self, chosen: tuple[Move, ...]) -> tuple[Move, ...] | None:
-        """Add the turns that are missing, best first; None where no move fits."""
-        turn = len(chosen)
-        if turn == len(self.arc):
-            return chosen if self._whole(chosen) else None
-        asked = any(move.source in INTERVIEW for move in chosen)
-        last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
-        for choice in self._ordered(turn, chosen):
-            if (choice.asks and asked) or (last_to_ask and not choice.asks):
-                continue
-            self.nodes += 1
-            if self.nodes > _NODES:
-                return None
-            if not self._fits(chosen, choice.move) or not self._still_rich(turn, chosen, choice):
-                continue
-            found = self._deeper((*chosen, choice.move))
-            if found is not None:
-                return found
-        return None
-
-    def _still_rich(self, turn: int, chosen: tuple[Move, ...], choice: _Choice) -> bool:
-        """Tell whether a last turn brings what the session still lacks; earlier ones may."""
-        if turn + 1 < len(self.arc):
-            return True
-        if self.wants_score and choice.move.score is None and not any(move.score is not None for move in chosen[1:]):
-            return False
-        if self.tier == "rich" and not choice.move.conflict and not any(move.conflict for move in chosen):
-            return False
-        read = choice.types.union(*(move.types for move in chosen))
-        if self.tier == "rich":
-            read |= _written_type(choice.move)
-        return len(read) >= _TYPES_LEAST[self.tier]
-
-    # -- which moves ---------------------------------------------------------------------------------------------------
-
-    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> list[_Choice]:
-        """Return the moves to try at a turn; a type that two turns have read already comes later."""
-        read = [kind for move in chosen for kind in move.types]
-        often = {kind for kind in read if read.count(kind) >= 2}
-        lacking = len(set(read)) < _TYPES_LEAST[self.tier]
-        if not often and not lacking:
-            return self.pools[turn - 1]
-        new = _NEW_TYPE if self.tier == "rich" and lacking else 0
-
-        def cost(choice: _Choice) -> int:
-            return choice.cost + 20 * len(often & choice.types) - (new if choice.types.difference(read) else 0)
-
-        return sorted(self.pools[turn - 1], key=cost)
-
-    def _pool(self, task: str, decides: bool) -> list[_Choice]:
-        """Return the moves of a task, what the set needs most first; the same move is offered once."""
-        found: list[Move] = []
-        if task == "CR":
-            found.extend(self._reasoned(decides))
-        else:
-            found.extend(offers_of(self.case, self.scenario, self.thread, self.opening, task))
-        if task == "WU":
-            found.extend(self._written())
-        if task in {"IL", "DG"}:
-            kind = decision_kinds()[self.thread.kind]
-            found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
-        allowed = set(self.scenario.resource_types)
-        if self.tier != "sparse":
-            # a drug that is ordered and not taken is no side matter: the turn that hears it names it
-            found = [next(conflicts(self.case, one), one) if one.kind in _HEARING else one for one in found]
-        if self.tier == "rich":
-            found.extend([again for move in found for again in conflicts(self.case, move)])
-        once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
-        choices = [
-            _Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
-            for move in self.stream.shuffled([once[key] for key in sorted(once)])
-            if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
-        ]
-        choices.sort(key=lambda choice: choice.cost)
-        kept = {
-            id(choice) for asks in (True, False) for choice in [one for one in choices if one.asks is asks][:_WIDTH]
-        }
-        return [choice for choice in choices if id(choice) in kept]
-
-    def _cost(self, move: Move) -> int:
-        cost = self.quota.cost(self.scenario.id, move)
-        if move.fact is not None and self.thread.fact is not None and move.fact.id == self.thread.fact.id:
-            cost -= 20  # what the patient says about the thread belongs to it
-        if any(entity.key in self.about for entity in move.slots.values()):
-            cost -= _LINKED
-        cost += _AWAY[self._distance(move)]
-        if self.wants_score and move.score is not None:
-            cost -= 60
-        if self.tier == "rich" and move.conflict:
-            cost -= 60
-        if move.kind == "prescribe_if" and self.decided is None:
-            cost -= 60  # without advice before it, the order itself rests on what was looked up
-        return cost
-
-    def _reasoned(self, decides: bool) -> Iterator[Move]:
-        """Yield the CR moves: of the thread at the turn that decides it, else of every other decision."""
-        mine = [self.thread] if decides else self._others()
-        for decision in mine:
-            yield from reasons_of(self.case, decision)
-
-    def _others(self) -> list[Decision]:
-        """Return decisions about other things, those the set needs most first."""
-        thread = self.thread
-        others = [one for one in decisions_of(self.case, self.scenario) if not same_matter(one, thread)]
-        others = self.stream.shuffled(others)
-        others.sort(key=lambda one: self.quota.decision_cost(self.scenario.id, one.subject, one.unchanged))
-        return others[:_OTHERS]
-
-    def _written(self) -> Iterator[Move]:
-        reasons = self.arc.count("CR")
-        mine = [self.thread] if reasons < 2 else [self.thread, *self._others()]
-        for decision in mine:
-            yield from writes_of(self.case, decision, self.scenario.anchor.dated)
-
-    # -- what fits -----------------------------------------------------------------------------------------------------
-
-    def _fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
-        """Tell whether a move may follow the ones already chosen."""
-        if any(move.topic == other.topic for other in chosen):
-            return False
-        if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
-            return False
-        if not _told(move, chosen) or self._strays((*chosen[1:], move)):
-            return False
-        asked = {lab for other in chosen for lab in other.labs}
-        if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
-            return False
-        return self._decision_fits(chosen, move)
-
-    def _strays(self, moves: Sequence[Move]) -> bool:
-        """Tell whether too many turns are about something else than the session."""
-        far = [move for move in moves if self._distance(move) == FAR and move.score is None]
-        return len(far) > self.far_most
-
-    def _distance(self, move: Move) -> int:
-        """Return how far a move of the pools is from the thread; worked out once."""
-        if id(move) not in self.away:
-            self.away[id(move)] = distance(self.case, self.thread, move)
-            self.weighed.append(move)  # while it is kept, no other object has its id
-        return self.away[id(move)]
-
-    def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
-        decision = move.decision
-        if move.task not in {"CR", "WU"} or decision is None:
-            return True
-        decided = [other.decision for other in chosen if other.task == "CR" and other.decision is not None]
-        if move.task == "CR" and any(same_matter(decision, other) for other in decided):
-            return False
-        if move.task == "WU" and decision not in (decided or [self.thread]):
-            return False
-        # What only the patient can tell must have been told.
-        return not decision.turned or _heard(decision, (*chosen, move))
-
-    def _whole(self, moves: tuple[Move, ...]) -> bool:
-        """Tell whether four moves are a session of this cell."""
-        needs = frozenset().union(*(move.needs for move in moves))
-        tests = any(move.branch is not None for move in moves)  # a bound decides where an adaptive turn goes
-        if self.tier == "moderate" and not tests and not needs & {"trend", "formula", "threshold"}:
-            return False
-        return (
-            not self.quota.refuses(moves)
-            and chain_of(self.case, moves, decisions_of(self.case, self.scenario)) is not None
-        )
-
-
-def _written_type(move: Move) -> frozenset[str]:
-    """Return the type of resource that an order makes."""
-    return frozenset(call.tool.partition(".")[0] for call in move.calls if call.tool.endswith(".create"))
-
-
-def _looks_back(move: Move) -> bool:
-    """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
-    return move.kind == "branch_back" or move.score is not None
-
-
-def _told(move: Move, chosen: Sequence[Move]) -> bool:
-    """Tell whether what a move rests on of the patient's words has been said before, where it does not ask itself."""
-    if move.source in INTERVIEW:
-        return True
-    said = {f"fact/{other.fact.id}" for other in chosen if other.fact is not None}.union(*(one.keys for one in chosen))
-    return said.issuperset(key for key in move.keys if key.startswith("fact/"))
-
-
-def _heard(decision: Decision, moves: Sequence[Move]) -> bool:
-    return decision.fact is not None and any(
-        move.source in INTERVIEW and move.fact is not None and move.fact.id == decision.fact.id for move in moves
-    )

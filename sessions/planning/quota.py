@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from wardround.sessions.moves.move import Move
-from wardround.sessions.wording.worded import EVEN, EXPLICIT, PAPER, Worded
+from wardround.sessions.session import Implicitness
+from wardround.sessions.wording.worded import EVEN, EXPLICIT, PAPER, Worded, price
 
 from .turning import turns
 
@@ -22,8 +23,12 @@ ADAPTIVE_PERCENT: Final = 40
 """Aimed-at share of adaptive DG turns; at least a third is wanted."""
 TURNED_PERCENT: Final = 58
 """Aimed-at share of interview turns that turn the right answer; at least half is wanted."""
+_DRUG_PERCENT: Final = 45
+"""Of the orders, so many may be drugs before others are tried first."""
 _ROOM: Final = 40
 """Turns before a share of labs binds; a small set cannot keep it."""
+_PLAIN: Final = 240
+"""What speaks against a turn that could leave nothing out."""
 WEIGHTS: Final[Mapping[Mix, Mapping[str, int]]] = {"even": EVEN, "paper": PAPER}
 """How implicit types are weighed: each its third, or as in the paper's own set."""
 
@@ -70,7 +75,7 @@ class Quota:
         cost = share + topic + 3 * lab
         if move.task == "DG":
             adaptive = self._percent("adaptive:yes", "adaptive:no")
-            cost += 90 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
+            cost += 120 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
             cost += 40 if not turns(move) and self.wants_turned() else 0
         if move.task == "WU":
@@ -86,6 +91,16 @@ class Quota:
         low, high = UNCHANGED_PERCENT
         wrong = (unchanged and share > (low + high) // 2) or (not unchanged and share < (low + high) // 2)
         return seen + (30 if wrong else 0)
+
+    def leaning_cost(self, types: frozenset[Implicitness]) -> int:
+        """Return what speaks against a turn by the types that its words could have; none at all is dear."""
+        if not types:
+            return _PLAIN
+        return min(self.type_cost(one) for one in types)
+
+    def type_cost(self, type_: Implicitness) -> int:
+        """Return what speaks against words of a type: how far it is ahead of others."""
+        return price(type_, self.used, WEIGHTS[self.mix])
 
     def refuses(self, moves: tuple[Move, ...]) -> str:
         """Return why a session would break a share that is never broken; "" where it would not."""
@@ -103,6 +118,10 @@ class Quota:
     def wants_turned(self) -> bool:
         """Tell whether more interview turns should turn the right answer."""
         return self._percent("turned:yes", "turned:no") < TURNED_PERCENT
+
+    def ordered_often(self) -> bool:
+        """Tell whether more orders at the end should be no drugs."""
+        return self.used["write:MedicationRequest.create"] * 100 > _DRUG_PERCENT * self.used["task:WU"]
 
     def lab_percent(self, lab: str) -> int:
         """Return the share of turns that asked for a lab."""

@@ -38,6 +38,8 @@ class Said:
     """Keys of the entities that any wording names."""
     asks: frozenset[str]
     """Predicates that every wording says."""
+    fragment: bool = False
+    """It went on from an earlier question itself."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ def spoken(move: Move, shapes: Mapping[Language, Shape], named_too: frozenset[st
         named=frozenset(move.slots[slot].key for slot in named),
         brought=frozenset(move.slots[slot].key for slot in brought) | named_too,
         asks=frozenset.intersection(*(asked(shape, language) for language, shape in shapes.items())),
+        fragment=any(shape.drops == "ask" for shape in shapes.values()),
     )
 
 
@@ -85,7 +88,7 @@ def asked(shape: Shape, language: Language) -> frozenset[str]:
     """Return the predicates that both forms of a shape say."""
     kinds = load_kinds()
     kind = kind_of(shape.kind)
-    wanted = {*kind.asks, *(topic.event for topic in kind.topics if topic.event is not None)}
+    wanted = {*(() if kind.tests else kind.asks), *(topic.event for topic in kind.topics if topic.event is not None)}
     return frozenset(
         one
         for one in wanted
@@ -117,6 +120,12 @@ def kind_of(kind: str) -> Kind:
     if found is None:
         raise DataError(f"wording/data/kinds.json: no kind `{kind}`; say there what it asks and needs")
     return found
+
+
+def said_only(asks: frozenset[str], lasting: Sequence[str]) -> bool:
+    """Tell whether a turn looked up nothing but what is only asked one question."""
+    kinds = load_kinds()
+    return all(one in lasting for one in asks if kinds.looks_up(one))
 
 
 class Discourse:
@@ -194,18 +203,23 @@ class Discourse:
     def _looked_up(self, ask: str, kept: frozenset[str]) -> tuple[int, frozenset[str]] | None:
         """Return the look-up that one more goes on from: the nearest of the same, else the nearest of any."""
         kinds = load_kinds()
-        lookups = kinds.shared(ask)
+        lookups = kinds.shared(ask).difference(() if ask in kinds.close else kinds.close)
         turns = [number for number in range(len(self.turns) - 1, -1, -1) if self.turns[number].asks & lookups]
-        if not turns:
+        if not turns or (ask in kinds.close and turns[0] != len(self.turns) - 1):
             return None
-        if ask in kinds.lasting:
+        if ask in kinds.close:
+            number = turns[0]
+        elif ask in kinds.lasting:
             same = [number for number in turns if self.turns[number].asks.intersection(kinds.lasting)]
-            number = (same or turns)[0]
+            found = same or turns
+            number = next((one for one in found if not self.turns[one].fragment), found[0])
         else:
             number = turns[0]
             heard = number == len(self.turns) - 1 and ask in self.turns[number].asks
             if ask not in kept and not heard:
                 return None  # a drug is asked several things, so its noun says which, or the turn before asked the same
+            if not heard and said_only(self.turns[number].asks, kinds.lasting):
+                number = next((one for one in turns if not self.turns[one].fragment), number)
         said = self.turns[number].asks & lookups
         return number, said & {ask} or said
 
@@ -237,6 +251,8 @@ class Discourse:
                 continue
             if said.move.decision is None or said.move.decision != move.decision or not said.asks:
                 return None
+            if left_out and number != len(self.turns) - 1:
+                return None  # "go with it" after another question would go with that
             if any(entity.key not in said.named or self._rivals([said], entity, selected=True) for entity in left_out):
                 return None
             event = Antecedent(turn=number, entity=PLAN + min(said.asks))

@@ -16,6 +16,13 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Again(_Frozen):
+    """A shorter way to name a topic."""
+
+    en: str
+    zh: str
+
+
 class Topic(_Frozen):
     """How a later turn names what an earlier one was about."""
 
@@ -27,10 +34,13 @@ class Topic(_Frozen):
     """It was only named, and nothing of it was asked: no later answer can rest on it."""
     en: str
     zh: str
+    again: Again | None = None
+    """How it is named after another topic about the same thing."""
 
-    def words(self, language: Language) -> str:
-        """Return its template."""
-        return self.zh if language == "zh" else self.en
+    def words(self, language: Language, *, again: bool = False) -> str:
+        """Return its template; `again`: another topic has named its thing."""
+        said = self.again if again and self.again is not None else self
+        return said.zh if language == "zh" else said.en
 
 
 class Kind(_Frozen):
@@ -41,6 +51,8 @@ class Kind(_Frozen):
     brings: tuple[str, ...] = ()
     """Keys of results that its answer brings up without their being named in slots."""
     asks: tuple[str, ...] = Field(min_length=1)
+    tests: bool = False
+    """Asks under a condition: no fragment goes on from it."""
     topics: tuple[Topic, ...] = Field(min_length=1)
 
 
@@ -71,6 +83,8 @@ class Kinds(_Frozen):
     """Class → predicates after any of which a fragment asks another of them of something else."""
     lasting: tuple[str, ...]
     """Look-ups that are the only ones asked of their things."""
+    close: tuple[str, ...]
+    """Look-ups that only a fragment right after another look-up asks."""
     whole: dict[str, Cues]
     """Predicate → words that say it in full."""
     anaphors: Cues

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from wardround.patients import knowledge
@@ -30,7 +31,7 @@ class About:
             names: What it is called.
         """
         kind, _, name = entity.partition(":")
-        if name in self.concepts:
+        if name in self.concepts or _parts(name) & self.concepts:
             return True
         if kind in _CONCEPTS:
             return False  # the lexicon finds it in any spelling
@@ -39,6 +40,12 @@ class About:
     def of(self, entities: Iterable[Entity]) -> frozenset[str]:
         """Return the keys of those entities that an item is about."""
         return frozenset(one.key for one in entities if self.rests_on(one.key, (one.names.en, one.names.zh)))
+
+
+@cache
+def _parts(vital: str) -> frozenset[str]:
+    """Return the vital signs that one is measured as: a blood pressure is a systolic and a diastolic one."""
+    return frozenset(one.id for one in knowledge.labs().values() if one.kind == "vital" and vital in one.broader)
 
 
 def about(rubric: Sequence[Item]) -> About:

@@ -1,25 +1,26 @@
-"""The four queries of a session in words: both phrasings, both languages, one type and the same antecedents in each."""
+"""The four queries of a session in words: both phrasings, both languages, one type and the same antecedents in each.
+
+A session's words are chosen together: of all the ways in which its turns can lean on each other, the one that leaves
+least said in full, and of these the one whose types the set lacks most.
+"""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from heapq import heappop, heappush
 from typing import Final
 
 from wardround.patients import Stream, knowledge
-from wardround.sessions.moves.move import Case, Entity, Move
+from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.nearness import monitored_by
-from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
+from wardround.sessions.session import Implicitness
 
-from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole, spoken
-from .filling import fill, pronouns
-from .kinds import load_kinds
-from .limits import faults
-from .phrases import LANGUAGES, Shape, bare, load_phrases, shapes
-from .resting import About, about
+from .discourse import Discourse, kind_of, spoken
+from .filling import pronouns
+from .phrases import load_phrases
+from .writer import Pair, Worded, Writer
 
 TYPES: Final[tuple[Implicitness, ...]] = ("NA", "PE", "AE")
 EXPLICIT: Final = "none"
@@ -28,51 +29,37 @@ EVEN: Final[Mapping[str, int]] = {"NA": 1, "PE": 1, "AE": 1}
 """Weights of the types where each is to have its third."""
 PAPER: Final[Mapping[str, int]] = {"NA": 121, "PE": 464, "AE": 198, EXPLICIT: 189}
 """Weights of the paper's own mix."""
-_MOST_TRIES: Final = 24
-_ENOUGH: Final = 20
-"""Implicit turns from which on the mix is looked at."""
-_SLACK: Final = 4
-"""Percent of its share that a type may be ahead before turns are left explicit instead …"""
-_MOST_PLAIN: Final = 19
-"""… of which there are at most so many in a hundred."""
+_ENOUGH: Final = 60
+"""Turns from which on shares are taken at their word."""
+_MOST_AHEAD: Final = 120
+"""What a type costs at most, by how far it is ahead of the one that is furthest behind."""
+_PLAIN: Final = 400
+"""What words cost that leave nothing out …"""
+_PLAIN_WANTED: Final = 100
+"""… and what they cost while fewer turns are explicit than may be: less than a type that is far ahead."""
+_PLAIN_PERCENT: Final = 16
+"""Below this share of explicit turns, a type that is far ahead gives way to none."""
+_NAMING: Final = 15
+"""What an opening costs that names a drug beside what it asks."""
 _NAMES_DRUG: Final = 3
 """One opening of so many may name the drug of later turns, where it belongs there: they then need not name it again."""
-_MANY: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
-    "zh": re.compile(r"它们|这些|那些"),
-}
-_ONE: Final[Mapping[Language, re.Pattern[str]]] = {
-    "en": re.compile(r"\b(?:it|its|that|this)\b", re.IGNORECASE),
-    "zh": re.compile(r"它(?!们)|这个|那个|该"),
-}
 
 
 @dataclass(frozen=True)
-class Worded:
-    """One query in words."""
+class _Path:
+    """A beginning of a session's words."""
 
-    query: Query
-    type: Implicitness | None
-    antecedents: tuple[Antecedent, ...]
-    shapes: tuple[str, ...]
-    """Ids of the surface shapes, English first: "lab/later/en/3"."""
+    pairs: tuple[Pair, ...]
+    discourse: Discourse
+    types: Counter[str]
+    shapes: frozenset[str]
 
-
-@dataclass(frozen=True)
-class _Pair:
-    """Shapes of both languages that say the same, filled."""
-
-    shapes: Mapping[Language, Shape]
-    words: Mapping[Language, tuple[str, str]]
-    type: Implicitness | None
-    antecedents: tuple[Antecedent, ...] = ()
-    added: frozenset[str] = frozenset()
-
-    def worded(self) -> Worded:
-        """Return it as the session stores it."""
-        (en, zh) = (Wording(explicit=self.words[one][0], implicit=self.words[one][1]) for one in LANGUAGES)
-        ids = tuple(self.shapes[one].id for one in LANGUAGES)
-        return Worded(Query(en=en, zh=zh), self.type, self.antecedents, ids)
+    def on(self, move: Move, pair: Pair) -> _Path:
+        """Return it with one more turn."""
+        discourse = Discourse()
+        discourse.turns = [*self.discourse.turns, spoken(move, pair.shapes, pair.added)]
+        types = self.types if not self.pairs else self.types + Counter({pair.type or EXPLICIT: 1})
+        return _Path((*self.pairs, pair), discourse, types, self.shapes.union(one.id for one in pair.shapes.values()))
 
 
 def word_session(
@@ -97,21 +84,68 @@ def word_session(
     Returns:
         The wordings, None where the patient's sex is unknown or a turn has no shape that keeps the limits.
     """
-    if pronouns(case.view.sex, "en") is None:
+    sex = case.view.sex
+    if pronouns(sex, "en") is None:
         return None
-    discourse, done, mine = Discourse(), list[Worded](), Counter[str](used)
-    for number, asked in enumerate(moves):
-        move = _with_drug(asked, moves[1:], case) if number == 0 and _may_name(used, stream) else asked
-        writer = _Writer(move, case.view.sex, split, stream, mine, discourse)
-        pair = writer.opening() if number == 0 else writer.later(_wanted(number, move, mine, mix))
-        if pair is None:
-            return None
-        discourse.hear(spoken(move, pair.shapes, pair.added))
-        done.append(pair.worded())
-        mine.update(done[-1].shapes)
-        if number:
-            mine[pair.type or EXPLICIT] += 1
-    return tuple(done)
+    types = stream.shuffled(TYPES)
+    later = [Writer(move, sex, split, stream, used, first=False) for move in moves[1:]]
+    open_: list[tuple[int, int, _Path]] = []
+    for cost, move in _openings(moves, case, used):
+        pair = Writer(move, sex, split, stream, used, first=True).opening()
+        if pair is not None:
+            heappush(open_, (cost, len(open_), _Path((), Discourse(), Counter(), frozenset()).on(move, pair)))
+    serial = len(open_)
+    while open_:
+        cost, _, path = heappop(open_)
+        turn = len(path.pairs)
+        if turn == len(moves):
+            return tuple(pair.worded() for pair in path.pairs)
+        for more, pair in _next(later[turn - 1], path, types, used, mix):
+            serial += 1  # of equal costs, what was found first comes first
+            heappush(open_, (cost + more, serial, path.on(later[turn - 1].move, pair)))
+    return None
+
+
+def _next(
+    writer: Writer, path: _Path, types: Sequence[Implicitness], used: Mapping[str, int], mix: Mapping[str, int]
+) -> Iterator[tuple[int, Pair]]:
+    """Yield the words that a turn may have after others, each with its cost."""
+    late = len(path.pairs) >= 2 and writer.move.task != "IL"
+    for type_ in (*types, None):
+        if type_ != "AE" or late:
+            for pair in writer.later(type_, path.discourse, path.shapes):
+                yield price(type_, used, mix, path.types), pair
+
+
+def price(
+    type_: Implicitness | None, used: Mapping[str, int], mix: Mapping[str, int], more: Mapping[str, int] | None = None
+) -> int:
+    """Return what words of a type cost: how far it is ahead of the type that is furthest behind its share.
+
+    Args:
+        type_: None for words that leave nothing out: they are dear, unless the mix has a share for them.
+        used: How often each type was used so far.
+        mix: Weight of each.
+        more: Used beside, in the session itself.
+    """
+    counts = {one: used.get(one, 0) + (0 if more is None else more.get(one, 0)) for one in (*TYPES, EXPLICIT)}
+    if type_ is None and EXPLICIT not in mix:
+        wanted = sum(counts.values()) >= _ENOUGH
+        few = counts[EXPLICIT] * 100 < _PLAIN_PERCENT * sum(counts.values())
+        return _PLAIN_WANTED if wanted and few else _PLAIN
+    shares = {one: counts[one] * 1000 // mix[one] for one in mix}
+    least = _ENOUGH * 1000 * len(mix) // sum(mix.values())
+    ahead = (shares[type_ or EXPLICIT] - min(shares.values())) * 300 // max(least, sum(shares.values()))
+    return min(_MOST_AHEAD, ahead) + (type_ is None)
+
+
+def _openings(moves: Sequence[Move], case: Case, used: Mapping[str, int]) -> Iterator[tuple[int, Move]]:
+    """Yield the first move as it is, and as it may name a drug of later turns too, each with what that costs."""
+    yield 0, moves[0]
+    if _may_name(used):
+        named = _with_drug(moves[0], moves[1:], case)
+        if named is not moves[0]:
+            yield _NAMING, named
 
 
 def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
@@ -138,7 +172,7 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     return replace(move, slots={**move.slots, "drug": drug})
 
 
-def _may_name(used: Mapping[str, int], stream: Stream) -> bool:
+def _may_name(used: Mapping[str, int]) -> bool:
     """Tell whether an opening may name a drug beside what it asks: few of a set do."""
     named, openings = 0, 0
     for name, count in used.items():
@@ -147,7 +181,7 @@ def _may_name(used: Mapping[str, int], stream: Stream) -> bool:
             openings += count
             shape = load_phrases("en")[kind].first[int(place)]
             named += count if "drug" in shape.slots and "drug" not in kind_of(kind).needs else 0
-    return stream.chance(2, 3) and _NAMES_DRUG * (named + 1) <= openings + _NAMES_DRUG
+    return _NAMES_DRUG * (named + 1) <= openings + _NAMES_DRUG
 
 
 def _moved_by(drug: str) -> frozenset[str]:
@@ -157,254 +191,4 @@ def _moved_by(drug: str) -> frozenset[str]:
     return frozenset((*monitored_by(drug), *(effect.lab for effect in effects)))
 
 
-def _wanted(number: int, move: Move, used: Mapping[str, int], mix: Mapping[str, int]) -> list[Implicitness | None]:
-    """Return the types to try, the one furthest behind its share first, none at all last.
-
-    The spec's fallback is PE; where PE is ahead of its share already, another type that is valid serves the mix better.
-    """
-    allowed: list[Implicitness] = [one for one in TYPES if one != "AE" or (number >= 2 and move.task != "IL")]
-    order: list[Implicitness | None] = [*allowed]
-    if EXPLICIT in mix:
-        order.append(None)
-    order.sort(key=lambda one: (1 + used.get(one or EXPLICIT, 0)) * 1_000_000 // mix[one or EXPLICIT])
-    if order[0] is None:
-        return [None]
-    return [*(one for one in order if one is not None and not _ahead(one, used, mix)), None]
-
-
-def _ahead(type_: Implicitness, used: Mapping[str, int], mix: Mapping[str, int]) -> bool:
-    """Tell whether a type has more than its share, while there is room for turns that leave nothing out."""
-    implicit = sum(used.get(one, 0) for one in TYPES)
-    plain = used.get(EXPLICIT, 0)
-    if implicit < _ENOUGH or plain * 100 >= _MOST_PLAIN * (implicit + plain):
-        return False
-    share = sum(mix[one] for one in TYPES)
-    return used.get(type_, 0) * share * 100 > (100 + _SLACK) * mix[type_] * implicit
-
-
-class _Writer:
-    """Words one turn."""
-
-    def __init__(
-        self, move: Move, sex: str, split: str, stream: Stream, used: Mapping[str, int], discourse: Discourse
-    ) -> None:
-        self._move = move
-        self._split = split
-        self._stream = stream
-        self._used = used
-        self._discourse = discourse
-        self._needs = frozenset(kind_of(move.kind).needs)
-        self._rests: About | None = None
-        self._values = {language: self._filling(sex, language) for language in LANGUAGES}
-
-    def _filling(self, sex: str, language: Language) -> dict[str, str]:
-        values = dict(pronouns(sex, language) or {})
-        for slot, names in [(slot, one.names) for slot, one in self._move.slots.items()] + list(
-            self._move.words.items()
-        ):
-            word = names.zh if language == "zh" else names.en
-            if word:
-                values[slot] = word
-        return values
-
-    @property
-    def _about(self) -> About:
-        if self._rests is None:
-            self._rests = about(self._move.rubric)
-        return self._rests
-
-    # -- openings ------------------------------------------------------------------------------------------------------
-
-    def opening(self) -> _Pair | None:
-        """Return the words of turn 0, which have one phrasing."""
-        found = {language: self._fitting(language, first=True) for language in LANGUAGES}
-        for fitting in found.values():
-            fitting.sort(key=lambda shape: -len(shape.slots))
-        chinese: dict[frozenset[str], list[Shape]] = {}
-        for shape in found["zh"]:
-            chinese.setdefault(shape.slots, []).append(shape)
-        # what one language names and the other does not is no antecedent, so equals are preferred
-        for shape in found["en"]:
-            for other in chinese.get(shape.slots, ()):
-                if (pair := self._filled({"en": shape, "zh": other}, None)) is not None:
-                    return pair
-        for shape in found["en"]:
-            for other in found["zh"]:
-                if (pair := self._filled({"en": shape, "zh": other}, None)) is not None:
-                    return pair
-        return None
-
-    def _fitting(self, language: Language, *, first: bool) -> list[Shape]:
-        """Return the shapes whose slots this turn fills, in the order to try them: seeded, the least used first."""
-        values = self._values[language]
-        fitting = [
-            shape
-            for shape in shapes(self._move.kind, self._split, language, first=first)
-            if all(slot in values for slot in shape.slots | shape.words)
-            and (self._needs <= shape.slots or shape.type == "AE")
-        ]
-        fitting = self._stream.shuffled(fitting)
-        fitting.sort(key=lambda shape: self._used.get(shape.id, 0))
-        return fitting
-
-    # -- later turns ---------------------------------------------------------------------------------------------------
-
-    def later(self, types: Sequence[Implicitness | None]) -> _Pair | None:
-        """Return the words of a later turn, in the first of the types that is valid here."""
-        found = {language: self._fitting(language, first=False) for language in LANGUAGES}
-        for type_ in types:
-            for pair in self._plain(found) if type_ is None else self._of_type(type_, found):
-                return pair
-        return None
-
-    def _plain(self, found: Mapping[Language, list[Shape]]) -> Iterator[_Pair]:
-        """Yield the explicit forms alone, of shapes that point back to nothing."""
-        anaphors = load_kinds().anaphors
-        whole = {
-            language: [
-                one
-                for one in found[language]
-                if one.type != "AE"
-                and one.drops != "advice"
-                and not one.carries_out
-                and not anaphors.spoken(bare(one.explicit), language)
-            ]
-            for language in LANGUAGES
-        }
-        for shape in whole["en"]:
-            for other in whole["zh"]:
-                if (pair := self._filled({"en": _whole(shape), "zh": _whole(other)}, None)) is not None:
-                    yield pair
-
-    def _of_type(self, type_: Implicitness, found: Mapping[Language, list[Shape]]) -> Iterator[_Pair]:
-        chinese: dict[tuple[str, frozenset[str]], list[Shape]] = {}
-        for shape in found["zh"]:
-            if shape.type == type_ and self._agrees(shape, "zh"):
-                chinese.setdefault((shape.drops, shape.left_out), []).append(shape)
-        for shape in found["en"]:
-            if shape.type != type_ or not self._agrees(shape, "en"):
-                continue
-            for other in chinese.get((shape.drops, shape.left_out), ())[:_MOST_TRIES]:
-                pair = self._valid({"en": shape, "zh": other})
-                if pair is not None:
-                    yield pair
-
-    def _agrees(self, shape: Shape, language: Language) -> bool:
-        """Tell whether the pronouns of a shape fit the number of what it leaves out."""
-        numbers = {self._move.slots[slot].number for slot in shape.left_out}
-        if "many" in numbers and _ONE[language].search(shape.implicit):
-            return False
-        return not ("one" in numbers and _MANY[language].search(shape.implicit))
-
-    def _valid(self, pair: Mapping[Language, Shape]) -> _Pair | None:
-        """Return a pair with its antecedents, None where what it leaves out could not be recovered."""
-        shape = pair["en"]
-        if shape.type == "AE":
-            return self._picture(pair)
-        antecedents = self._antecedents(pair)
-        return None if antecedents is None else self._filled(pair, shape.type, antecedents)
-
-    def _antecedents(self, pair: Mapping[Language, Shape]) -> tuple[Antecedent, ...] | None:
-        shape = pair["en"]
-        left_out = [self._move.slots[slot] for slot in sorted(shape.left_out)]
-        if shape.carries_out:
-            return self._discourse.plan(self._move, left_out)
-        found: list[Antecedent | None] = []
-        if shape.drops == "ask":
-            kept = frozenset.intersection(*(kept_in(one, language) for language, one in pair.items()))
-            whole = any(says_whole(one, language) for language, one in pair.items())
-            found.extend(self._discourse.question(self._move, kept, whole) or (None,))
-        elif shape.drops == "advice":
-            found.append(self._discourse.advice(self._move))
-        for entity in left_out:
-            selected = all(_selects(one, language, entity) for language, one in pair.items())
-            found.append(self._discourse.entity(entity, selected=selected))
-        antecedents = tuple(one for one in found if one is not None)
-        resting = self._about.of(left_out)
-        grounded = shape.type != "NA" or any(one.entity in resting for one in antecedents)
-        return antecedents if antecedents and len(antecedents) == len(found) and grounded else None
-
-    def _picture(self, pair: Mapping[Language, Shape]) -> _Pair | None:
-        hidden = frozenset(
-            self._move.slots[slot].key
-            for shape in pair.values()
-            for slot in self._needs - shape.slots
-            if slot in self._move.slots
-        )
-        known = {entity.key: entity for said in self._discourse.turns for entity in said.move.slots.values()}
-        # a plain look-up turns on nothing that was asked before
-        rests = self._about.of(known.values())
-        bearing = self._move.bears if self._move.task == "DG" else self._move.bears | rests
-        said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
-        for picture in self._discourse.pictures(hidden, bearing, said, rests):
-            topics = {language: self._topics(picture, language) for language in LANGUAGES}
-            added = frozenset(one.entity.key for one in picture if one.entity is not None)
-            antecedents = tuple(one.antecedent for one in picture)
-            filled = self._filled(pair, "AE", antecedents, topics=topics, added=added)
-            if filled is not None:
-                return filled
-        return None
-
-    def _topics(self, picture: Sequence[Grounded], language: Language) -> str:
-        said = []
-        for one in picture:
-            values = dict(self._values[language])
-            move = self._discourse.turns[one.turn].move
-            for slot, entity in move.slots.items():
-                values[slot] = (entity.names.zh or entity.names.en) if language == "zh" else entity.names.en
-            said.append(fill(one.topic.words(language), values, language, sentence=False))
-        if language == "zh":
-            return "、".join(said[:-1]) + "和" + said[-1]
-        return ", ".join(said[:-1]) + " and " + said[-1]
-
-    # -- filling -------------------------------------------------------------------------------------------------------
-
-    def _filled(
-        self,
-        pair: Mapping[Language, Shape],
-        type_: Implicitness | None,
-        antecedents: tuple[Antecedent, ...] = (),
-        topics: Mapping[Language, str] | None = None,
-        added: frozenset[str] = frozenset(),
-    ) -> _Pair | None:
-        words: dict[Language, tuple[str, str]] = {}
-        for language, shape in pair.items():
-            values = self._values[language] | ({"topics": topics[language]} if topics is not None else {})
-            explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
-            first = not self._discourse.turns
-            for form in {explicit, implicit}:
-                if faults(form, task=self._move.task, first=first, language=language):
-                    return None
-            words[language] = (explicit, implicit)
-        return _Pair(pair, words, type_, antecedents, added)
-
-
-@lru_cache(maxsize=8192)
-def _whole(shape: Shape) -> Shape:
-    """Return a shape whose two forms are both the explicit one."""
-    return Shape(
-        id=shape.id,
-        kind=shape.kind,
-        type=None,
-        drops="",
-        explicit=shape.explicit,
-        implicit=shape.explicit,
-        place=shape.place,
-        slots=shape.slots,
-        left_out=frozenset(),
-        words=shape.words,
-    )
-
-
-def _selects(shape: Shape, language: Language, entity: Entity) -> bool:
-    """Tell whether a shape's implicit form says something that only goes with things of an entity's group."""
-    return _selected(shape.implicit, language, load_kinds().group(entity.kind))
-
-
-@lru_cache(maxsize=8192)
-def _selected(template: str, language: Language, group: str) -> bool:
-    words = load_kinds().selects.get(group)
-    return words is None or words.spoken(bare(template), language)
-
-
-__all__ = ["EVEN", "EXPLICIT", "PAPER", "TYPES", "Worded", "word_session"]
+__all__ = ["EVEN", "EXPLICIT", "PAPER", "TYPES", "Worded", "price", "word_session"]

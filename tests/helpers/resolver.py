@@ -98,7 +98,9 @@ def _followed(earlier: Sequence[str], query: str, language: str) -> str | None:
     named, questions = set(things_in(query, language)), _words()["questions"]
     results, orders = _cues(("latest", "result"), language), _cues(("order", "given"), language)
     advises = _has(query, questions["advice"][language], language)
-    wants = named & {"measured", "report"} and not _has(query, orders, language)
+    # what hangs on a condition is a second thought: the fragment is what comes before it
+    first = re.split(r"\bif\b|如果|要是|的话", query, maxsplit=1)[0]
+    wants = named & {"measured", "report"} and not _has(first, orders, language)
     if not advises and (wants or _has(query, orders, language)):
         every = [*results, *orders, *_cues(("score", "trend"), language)]
         whole = [

@@ -11,7 +11,7 @@ import pytest
 from wardround.patients import ChartStore, Stream, UsageError, load_charts
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case
-from wardround.sessions.planning import offering, thread
+from wardround.sessions.planning import offering, searching, thread
 from wardround.sessions.planning import plan as planning
 from wardround.sessions.planning.case import for_scenario, make_case, rounds
 from wardround.sessions.planning.chain import flipped
@@ -57,9 +57,9 @@ def planned(case: Case, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[P
     ) -> list[Plan]:
         moves, table = fakes.kinds(*decisions)
         monkeypatch.setattr(offering, "move_kinds", lambda: moves)
-        for module in (planning, offering):
+        for module in (searching, offering):
             monkeypatch.setattr(module, "decision_kinds", lambda: table)
-        for module in (planning, thread):
+        for module in (searching, thread):
             monkeypatch.setattr(module, "computable", lambda case: ("curb_65",) if scores else ())
         monkeypatch.setattr(planning, "lacks", lambda scenario, tier, case: ())
         fresh = replace(case, _memo={})

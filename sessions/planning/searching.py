@@ -1,0 +1,379 @@
+"""The search of a plan: from an opening, three more moves that lead to a thread and lean on each other.
+
+A first plan is found by trying moves in the order that the set needs them; it is bettered for a while by others whose
+turns have more to leave out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from wardround.patients import Stream
+from wardround.sessions.decisions.decision import Decision
+from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.score_gather import computable
+
+from .chain import chain_of
+from .kinship import FAR, NEAR, bearing, distance, distance_of_dose, near_drugs, touches
+from .leaning import Leaning
+from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matter, writes_of
+from .quota import Quota
+from .registry import decision_kinds
+from .scenarios import Arc, Scenario, Tier
+from .turning import conflicts, turns
+
+_PLAIN: Final = frozenset({"trend", "formula", "multi"})
+"""Needs that a sparse session never has."""
+_WIDTH: Final = 14
+"""Moves tried for one turn, those that ask the patient and those that do not counted apart."""
+_OTHERS: Final = 8
+"""Decisions other than the thread that a session may ask for as well."""
+_NODES: Final = 800
+"""Moves weighed for one opening before it is given up."""
+_LOOKS: Final = 60
+"""Beginnings of plans that are gone on from, once there is a plan, for a better one …"""
+_NARROW: Final = 16
+"""… each by so many moves at most."""
+_HEARING: Final = frozenset({"dose_adherence"})
+"""Kinds of turns that set what the patient takes beside what is ordered."""
+_DOSED: Final = "prescribe_if"
+"""The order whose dose rests on a threshold."""
+_TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
+_LINKED: Final = 60
+"""What a turn is preferred by that comes back to what the session is about."""
+_NEW_TYPE: Final = 40
+"""What a turn of a rich session is preferred by that reads something new, while that is still lacking."""
+_AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
+"""What speaks against a turn, by how far it is from what the session is about."""
+_FAR_MOST: Final = 1
+"""Turns of a session that may be about something else; where a score must be worked out, it is not counted."""
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A move that may be taken, and what speaks against it."""
+
+    move: Move
+    cost: int
+    types: frozenset[str]
+    asks: bool
+
+
+class Search:
+    """One try to lead four turns from an opening to a thread."""
+
+    def __init__(
+        self,
+        case: Case,
+        scenario: Scenario,
+        tier: Tier,
+        arc: Arc,
+        thread: Decision,
+        opening: Move,
+        stream: Stream,
+        quota: Quota,
+        *,
+        doses: bool,
+        ease: bool,
+    ) -> None:
+        """Begin.
+
+        Args:
+            case: The patient.
+            scenario: Which moves fit.
+            tier: What the turns must hold.
+            arc: Their tasks.
+            thread: The decision that they lead to.
+            opening: Turn 0.
+            stream: Breaks ties.
+            quota: What the set has used so far.
+            doses: The opening looks up what the dose of the order at the end rests on.
+            ease: The plan may be looser.
+        """
+        self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
+        self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
+        self.doses = doses
+        self.nodes = self.looks = self.cost = 0
+        self.found: tuple[Move, ...] | None = None
+        """The cheapest four moves so far."""
+        self.ahead: list[int] = []
+        """What the turns after each one cost at least."""
+        self.far_most = _FAR_MOST + ease
+        self.leaning = Leaning(lambda move, earlier: bearing(case, move, earlier))
+        self.away: dict[int, int] = {}
+        self.weighed: list[Move] = []
+        named = {entity.key for entity in opening.slots.values()}
+        self.about = named | ({f"drug:{thread.order.drug}"} if thread.order is not None else set())
+        """Keys of what the session is about: turns that come back to it hang together and can leave it out."""
+        reasons = [turn for turn, task in enumerate(arc) if task == "CR"]
+        self.decided = reasons[-1] if reasons else None
+        """The turn that decides the thread."""
+        # no turn holds both the conflict of a rich session and a score, nor, without advice, what the turns hinge on
+        rests = "CR" not in arc and (tier == "rich" or arc[-1] != "WU")
+        least = 1 + (tier == "rich") + rests
+        room = sum(task in {"DG", "CR"} for task in arc) >= least
+        self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
+        self.drugs = frozenset() if doses else near_drugs(case, thread)
+        """Drugs that the end of the session is about."""
+        self.pools: list[list[_Choice]] = []
+
+    def run(self, turned: bool) -> tuple[Move, ...] | None:
+        """Return four moves, if asked for in which the patient's words turn the answer; None where none fit."""
+        made: dict[tuple[str, bool], list[_Choice]] = {}
+        for turn in range(len(self.arc) - 1, 0, -1):  # the end first: what it is about, others may look at
+            key = (self.arc[turn], turn == self.decided)
+            if key not in made:
+                made[key] = self._pool(*key)
+            if not made[key]:
+                return None
+            self.pools.insert(0, made[key])
+            if self.arc[turn] in {"CR", "WU"}:
+                self.drugs |= {drug.id for one in made[key] if (drug := one.move.slots.get("drug")) is not None}
+        if not self._can_be():
+            return None
+        return self._turned() if turned else self._best()
+
+    def _turned(self) -> tuple[Move, ...] | None:
+        """Return four moves in which the patient's words turn the answer, where they can."""
+        pools = self.pools
+        if not any(one.asks and turns(one.move) for pool in pools for one in pool):
+            return None
+        self.pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
+        return self._best()
+
+    def _can_be(self) -> bool:
+        """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
+        choices = [choice for pool in self.pools for choice in pool]
+        if not any(choice.asks for choice in choices):
+            return False
+        if self.tier == "rich" and not any(choice.move.conflict for choice in choices):
+            return False
+        return not self.wants_score or any(choice.move.score is not None for choice in choices)
+
+    # -- putting turns together ----------------------------------------------------------------------------------------
+
+    def _best(self) -> tuple[Move, ...] | None:
+        """Return the first four moves that fit, or better ones that a short look further finds; None where none fit."""
+        if not all(self.pools):
+            return None
+        ahead = [min(choice.cost for choice in pool) - _NEW_TYPE for pool in self.pools] + [0]
+        self.ahead = [sum(ahead[turn:]) for turn in range(len(self.arc))]
+        self._deeper((self.opening,), 0)
+        return self.found
+
+    def _deeper(self, chosen: tuple[Move, ...], spent: int) -> None:
+        """Add the turns that are missing, best first; keeps what is cheaper than what was found before."""
+        turn = len(chosen)
+        asked = any(move.source in INTERVIEW for move in chosen)
+        last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
+        self.looks += 1
+        for place, (cost, choice) in enumerate(self._ordered(turn, chosen)):
+            if self.found is not None and self._enough(turn, place, spent + cost):
+                return
+            if (choice.asks and asked) or (last_to_ask and not choice.asks):
+                continue
+            self.nodes += 1
+            if self.nodes > _NODES:
+                return
+            if not self._fits(chosen, choice.move) or not self._still_rich(turn, chosen, choice):
+                continue
+            moves = (*chosen, choice.move)
+            if len(moves) < len(self.arc):
+                self._deeper(moves, spent + cost)
+            elif self._whole(moves):
+                self.found, self.cost = moves, spent + cost
+                return
+
+    def _enough(self, turn: int, place: int, cost: int) -> bool:
+        """Tell whether no better plan is looked for at a turn: what is left costs more, or was looked at for long."""
+        return cost + self.ahead[turn] >= self.cost or self.looks > _LOOKS or place >= _NARROW
+
+    def _still_rich(self, turn: int, chosen: tuple[Move, ...], choice: _Choice) -> bool:
+        """Tell whether a last turn brings what the session still lacks; earlier ones may."""
+        if turn + 1 < len(self.arc):
+            return True
+        if self.wants_score and choice.move.score is None and not any(move.score is not None for move in chosen[1:]):
+            return False
+        if self.tier == "rich" and not choice.move.conflict and not any(move.conflict for move in chosen):
+            return False
+        read = choice.types.union(*(move.types for move in chosen))
+        if self.tier == "rich":
+            read |= _written_type(choice.move)
+        return len(read) >= _TYPES_LEAST[self.tier]
+
+    # -- which moves ---------------------------------------------------------------------------------------------------
+
+    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> list[tuple[int, _Choice]]:
+        """Return the moves to try at a turn, each with its cost, the lowest first.
+
+        What two turns have read already comes later, and so does what leans on no earlier turn.
+        """
+        read = [kind for move in chosen for kind in move.types]
+        often = {kind for kind in read if read.count(kind) >= 2}
+        new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < _TYPES_LEAST[self.tier] else 0
+        found = [
+            (
+                choice.cost
+                + 20 * len(often & choice.types)
+                - (new if choice.types.difference(read) else 0)
+                + self.quota.leaning_cost(self.leaning.types(choice.move, chosen)),
+                choice,
+            )
+            for choice in self.pools[turn - 1]
+        ]
+        found.sort(key=lambda one: one[0])
+        return found
+
+    def _pool(self, task: str, decides: bool) -> list[_Choice]:
+        """Return the moves of a task, what the set needs most first; the same move is offered once."""
+        found: list[Move] = []
+        if task == "CR":
+            found.extend(self._reasoned(decides))
+        else:
+            found.extend(offers_of(self.case, self.scenario, self.thread, self.opening, task, self.drugs))
+        if task == "WU":
+            found = [*found, *self._written()] if not self.doses else [one for one in found if one.kind == _DOSED]
+        if task in {"IL", "DG"}:
+            kind = decision_kinds()[self.thread.kind]
+            found.extend(move for move in kind.asks(self.case, self.thread) if move.task == task)
+        allowed = set(self.scenario.resource_types)
+        if self.tier != "sparse":
+            # a drug that is ordered and not taken is no side matter: the turn that hears it names it
+            found = [next(conflicts(self.case, one), one) if one.kind in _HEARING else one for one in found]
+        if self.tier == "rich":
+            found.extend([again for move in found for again in conflicts(self.case, move)])
+        once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
+        choices = [
+            _Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
+            for move in self.stream.shuffled([once[key] for key in sorted(once)])
+            if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
+        ]
+        choices.sort(key=lambda choice: choice.cost)
+        kept = {
+            id(choice) for asks in (True, False) for choice in [one for one in choices if one.asks is asks][:_WIDTH]
+        }
+        return [choice for choice in choices if id(choice) in kept]
+
+    def _cost(self, move: Move) -> int:
+        cost = self.quota.cost(self.scenario.id, move)
+        if move.fact is not None and self.thread.fact is not None and move.fact.id == self.thread.fact.id:
+            cost -= 20  # what the patient says about the thread belongs to it
+        named = any(entity.key in self.about for entity in move.slots.values())
+        if named or touches(self.case, self.thread, self.drugs if self.doses else frozenset(), move):
+            cost -= _LINKED
+        cost += _AWAY[self._distance(move)]
+        if self.wants_score and move.score is not None:
+            cost -= 60
+        if self.tier == "rich" and move.conflict:
+            cost -= 60
+        if move.kind == _DOSED and self.decided is None:
+            cost -= 60  # without advice before it, the order itself rests on what was looked up
+        return cost
+
+    def _reasoned(self, decides: bool) -> Iterator[Move]:
+        """Yield the CR moves: of the thread at the turn that decides it, else of every other decision."""
+        mine = [self.thread] if decides else self._others()
+        for decision in mine:
+            yield from reasons_of(self.case, decision)
+
+    def _others(self) -> list[Decision]:
+        """Return decisions about other things, those the set needs most first."""
+        thread = self.thread
+        others = [one for one in decisions_of(self.case, self.scenario) if not same_matter(one, thread)]
+        others = self.stream.shuffled(others)
+
+        def cost(one: Decision) -> int:
+            named = {f"{kind}:{one.reading.lab}" for kind in ("lab", "vital")} if one.reading is not None else set()
+            named |= {f"drug:{one.order.drug}"} if one.order is not None else set()
+            own = self.quota.decision_cost(self.scenario.id, one.subject, one.unchanged)
+            return own - (_LINKED * 2 if named & self.about else 0)
+
+        others.sort(key=cost)
+        return others[:_OTHERS]
+
+    def _written(self) -> Iterator[Move]:
+        reasons = self.arc.count("CR")
+        mine = [self.thread] if reasons < 2 else [self.thread, *self._others()]
+        for decision in mine:
+            yield from writes_of(self.case, decision, self.scenario.anchor.dated)
+
+    # -- what fits -----------------------------------------------------------------------------------------------------
+
+    def _fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
+        """Tell whether a move may follow the ones already chosen."""
+        if any(move.topic == other.topic for other in chosen):
+            return False
+        if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
+            return False
+        if not _told(move, chosen) or self._strays((*chosen[1:], move)):
+            return False
+        asked = {lab for other in chosen for lab in other.labs}
+        if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
+            return False
+        return self._decision_fits(chosen, move)
+
+    def _strays(self, moves: Sequence[Move]) -> bool:
+        """Tell whether too many turns are about something else than the session."""
+        far = [move for move in moves if self._distance(move) == FAR and move.score is None]
+        return len(far) > self.far_most
+
+    def _distance(self, move: Move) -> int:
+        """Return how far a move of the pools is from the thread; worked out once."""
+        if self.doses and move.kind == _DOSED:
+            return NEAR
+        if id(move) not in self.away:
+            away = (
+                distance_of_dose(self.case, self.drugs, move) if self.doses else distance(self.case, self.thread, move)
+            )
+            self.away[id(move)] = away
+            self.weighed.append(move)  # while it is kept, no other object has its id
+        return self.away[id(move)]
+
+    def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
+        decision = move.decision
+        if move.task not in {"CR", "WU"} or decision is None:
+            return True
+        decided = [other.decision for other in chosen if other.task == "CR" and other.decision is not None]
+        if move.task == "CR" and any(same_matter(decision, other) for other in decided):
+            return False
+        if move.task == "WU" and decision not in (decided or [self.thread]):
+            return False
+        # What only the patient can tell must have been told.
+        return not decision.turned or _heard(decision, (*chosen, move))
+
+    def _whole(self, moves: tuple[Move, ...]) -> bool:
+        """Tell whether four moves are a session of this cell."""
+        needs = frozenset().union(*(move.needs for move in moves))
+        tests = any(move.branch is not None for move in moves)  # a bound decides where an adaptive turn goes
+        if self.tier == "moderate" and not tests and not needs & {"trend", "formula", "threshold"}:
+            return False
+        return (
+            not self.quota.refuses(moves)
+            and chain_of(self.case, moves, decisions_of(self.case, self.scenario)) is not None
+        )
+
+
+def _written_type(move: Move) -> frozenset[str]:
+    """Return the type of resource that an order makes."""
+    return frozenset(call.tool.partition(".")[0] for call in move.calls if call.tool.endswith(".create"))
+
+
+def _looks_back(move: Move) -> bool:
+    """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
+    return move.kind == "branch_back" or move.score is not None
+
+
+def _told(move: Move, chosen: Sequence[Move]) -> bool:
+    """Tell whether what a move rests on of the patient's words has been said before, where it does not ask itself."""
+    if move.source in INTERVIEW:
+        return True
+    said = {f"fact/{other.fact.id}" for other in chosen if other.fact is not None}.union(*(one.keys for one in chosen))
+    return said.issuperset(key for key in move.keys if key.startswith("fact/"))
+
+
+def _heard(decision: Decision, moves: Sequence[Move]) -> bool:
+    return decision.fact is not None and any(
+        move.source in INTERVIEW and move.fact is not None and move.fact.id == decision.fact.id for move in moves
+    )

@@ -1,0 +1,318 @@
+"""The words of one turn: the shapes that fit it, and what each of them leaves out, in both languages alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from wardround.patients import Stream
+from wardround.sessions.moves.move import Entity, Move
+from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
+
+from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole
+from .filling import fill, pronouns
+from .kinds import load_kinds
+from .limits import faults
+from .phrases import LANGUAGES, Shape, bare, shapes
+from .resting import About, about
+
+_MOST_TRIES: Final = 24
+_MANY: Final[Mapping[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:those|these|both)\b", re.IGNORECASE),
+    "zh": re.compile(r"它们|这些|那些"),
+}
+_ONE: Final[Mapping[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:it|its|that|this)\b", re.IGNORECASE),
+    "zh": re.compile(r"它(?!们)|这个|那个|该"),
+}
+
+
+@dataclass(frozen=True)
+class Worded:
+    """One query in words."""
+
+    query: Query
+    type: Implicitness | None
+    antecedents: tuple[Antecedent, ...]
+    shapes: tuple[str, ...]
+    """Ids of the surface shapes, English first: "lab/later/en/3"."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Shapes of both languages that say the same, filled."""
+
+    shapes: Mapping[Language, Shape]
+    words: Mapping[Language, tuple[str, str]]
+    type: Implicitness | None
+    antecedents: tuple[Antecedent, ...] = ()
+    added: frozenset[str] = frozenset()
+
+    def worded(self) -> Worded:
+        """Return it as the session stores it."""
+        (en, zh) = (Wording(explicit=self.words[one][0], implicit=self.words[one][1]) for one in LANGUAGES)
+        ids = tuple(self.shapes[one].id for one in LANGUAGES)
+        return Worded(Query(en=en, zh=zh), self.type, self.antecedents, ids)
+
+
+class Writer:
+    """Words one turn; what earlier ones said is given with every try, so that several can be weighed."""
+
+    def __init__(
+        self, move: Move, sex: str, split: str, stream: Stream, used: Mapping[str, int], *, first: bool
+    ) -> None:
+        """Begin.
+
+        Args:
+            move: What is asked.
+            sex: Recorded; gives the pronouns.
+            split: Decides which shapes may be used.
+            stream: Shuffles them.
+            used: How often each shape was used; the least used come first.
+            first: It opens the session.
+        """
+        self.move = self._move = move
+        self._split = split
+        self._stream = stream
+        self._used = used
+        self._needs = frozenset(kind_of(move.kind).needs)
+        self._rests: About | None = None
+        self._values = {language: self._filling(sex, language) for language in LANGUAGES}
+        self._found = {language: self._fitting(language, first=first) for language in LANGUAGES}
+
+    def _filling(self, sex: str, language: Language) -> dict[str, str]:
+        values = dict(pronouns(sex, language) or {})
+        for slot, names in [(slot, one.names) for slot, one in self._move.slots.items()] + list(
+            self._move.words.items()
+        ):
+            word = names.zh if language == "zh" else names.en
+            if word:
+                values[slot] = word
+        return values
+
+    @property
+    def _about(self) -> About:
+        if self._rests is None:
+            self._rests = about(self._move.rubric)
+        return self._rests
+
+    # -- openings ------------------------------------------------------------------------------------------------------
+
+    def opening(self) -> Pair | None:
+        """Return the words of turn 0, which have one phrasing."""
+        found = self._found
+        for fitting in found.values():
+            fitting.sort(key=lambda shape: -len(shape.slots))
+        chinese: dict[frozenset[str], list[Shape]] = {}
+        for shape in found["zh"]:
+            chinese.setdefault(shape.slots, []).append(shape)
+        # what one language names and the other does not is no antecedent, so equals are preferred
+        for shape in found["en"]:
+            for other in chinese.get(shape.slots, ()):
+                if (pair := self._filled({"en": shape, "zh": other}, None, first=True)) is not None:
+                    return pair
+        for shape in found["en"]:
+            for other in found["zh"]:
+                if (pair := self._filled({"en": shape, "zh": other}, None, first=True)) is not None:
+                    return pair
+        return None
+
+    def _fitting(self, language: Language, *, first: bool) -> list[Shape]:
+        """Return the shapes whose slots this turn fills, in the order to try them: seeded, the least used first."""
+        values = self._values[language]
+        fitting = [
+            shape
+            for shape in shapes(self._move.kind, self._split, language, first=first)
+            if all(slot in values for slot in shape.slots | shape.words)
+            and (self._needs <= shape.slots or shape.type == "AE")
+        ]
+        fitting = self._stream.shuffled(fitting)
+        fitting.sort(key=lambda shape: self._used.get(shape.id, 0))
+        return fitting
+
+    # -- later turns ---------------------------------------------------------------------------------------------------
+
+    def later(
+        self, type_: Implicitness | None, discourse: Discourse, said: frozenset[str] = frozenset()
+    ) -> Iterator[Pair]:
+        """Yield words of a later turn of a type, one a way of leaving things out.
+
+        Args:
+            type_: None for words that leave nothing out.
+            discourse: What was said before.
+            said: Shapes that the session has used already.
+        """
+        ways: set[str] = set()
+        for pair in self._plain() if type_ is None else self._of_type(type_, discourse):
+            way = pair.shapes["en"].drops
+            if way not in ways and not said.intersection(one.id for one in pair.shapes.values()):
+                ways.add(way)
+                yield pair
+                if type_ is None:
+                    return
+
+    def _plain(self) -> Iterator[Pair]:
+        """Yield the explicit forms alone, of shapes that point back to nothing."""
+        anaphors = load_kinds().anaphors
+        complete = {
+            language: [
+                one
+                for one in self._found[language]
+                if one.type != "AE"
+                and one.drops != "advice"
+                and not one.carries_out
+                and not anaphors.spoken(bare(one.explicit), language)
+            ]
+            for language in LANGUAGES
+        }
+        for shape in complete["en"]:
+            for other in complete["zh"]:
+                pair = self._filled({"en": whole(shape), "zh": whole(other)}, None, first=False)
+                if pair is not None:
+                    yield pair
+
+    def _of_type(self, type_: Implicitness, discourse: Discourse) -> Iterator[Pair]:
+        found = self._found
+        chinese: dict[tuple[str, frozenset[str]], list[Shape]] = {}
+        for shape in found["zh"]:
+            if shape.type == type_ and self._agrees(shape, "zh"):
+                chinese.setdefault((shape.drops, shape.left_out), []).append(shape)
+        for shape in found["en"]:
+            if shape.type != type_ or not self._agrees(shape, "en"):
+                continue
+            for other in chinese.get((shape.drops, shape.left_out), ())[:_MOST_TRIES]:
+                pair = self._valid({"en": shape, "zh": other}, discourse)
+                if pair is not None:
+                    yield pair
+
+    def _agrees(self, shape: Shape, language: Language) -> bool:
+        """Tell whether the pronouns of a shape fit the number of what it leaves out."""
+        numbers = {self._move.slots[slot].number for slot in shape.left_out}
+        if "many" in numbers and _ONE[language].search(shape.implicit):
+            return False
+        return not ("one" in numbers and _MANY[language].search(shape.implicit))
+
+    def _valid(self, pair: Mapping[Language, Shape], discourse: Discourse) -> Pair | None:
+        """Return a pair with its antecedents, None where what it leaves out could not be recovered."""
+        shape = pair["en"]
+        if shape.type == "AE":
+            return self._picture(pair, discourse)
+        antecedents = self._antecedents(pair, discourse)
+        return None if antecedents is None else self._filled(pair, shape.type, antecedents, first=False)
+
+    def _antecedents(self, pair: Mapping[Language, Shape], discourse: Discourse) -> tuple[Antecedent, ...] | None:
+        shape = pair["en"]
+        left_out = [self._move.slots[slot] for slot in sorted(shape.left_out)]
+        if shape.carries_out:
+            return discourse.plan(self._move, left_out)
+        found: list[Antecedent | None] = []
+        if shape.drops == "ask":
+            kept = frozenset.intersection(*(kept_in(one, language) for language, one in pair.items()))
+            whole = any(says_whole(one, language) for language, one in pair.items())
+            found.extend(discourse.question(self._move, kept, whole) or (None,))
+        elif shape.drops == "advice":
+            found.append(discourse.advice(self._move))
+        for entity in left_out:
+            selected = all(_selects(one, language, entity) for language, one in pair.items())
+            found.append(discourse.entity(entity, selected=selected))
+        antecedents = tuple(one for one in found if one is not None)
+        resting = self._about.of(left_out)
+        grounded = shape.type != "NA" or any(one.entity in resting for one in antecedents)
+        return antecedents if antecedents and len(antecedents) == len(found) and grounded else None
+
+    def _picture(self, pair: Mapping[Language, Shape], discourse: Discourse) -> Pair | None:
+        hidden = frozenset(
+            self._move.slots[slot].key
+            for shape in pair.values()
+            for slot in self._needs - (shape.slots - shape.left_out)
+            if slot in self._move.slots
+        )
+        if self._move.task == "DG" and self._move.score is None and not self._recovered(hidden, discourse):
+            return None  # what is gathered leans on the picture only where it leaves out what is in it
+        known = {entity.key: entity for said in discourse.turns for entity in said.move.slots.values()}
+        # a plain look-up turns on nothing that was asked before
+        rests = self._about.of(known.values())
+        bearing = self._move.bears if self._move.task == "DG" else self._move.bears | rests
+        said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
+        for picture in discourse.pictures(hidden, bearing, said, rests):
+            topics = {language: self._topics(picture, discourse, language) for language in LANGUAGES}
+            added = frozenset(one.entity.key for one in picture if one.entity is not None)
+            antecedents = tuple(one.antecedent for one in picture)
+            filled = self._filled(pair, "AE", antecedents, topics=topics, added=added, first=False)
+            if filled is not None:
+                return filled
+        return None
+
+    def _recovered(self, hidden: frozenset[str], discourse: Discourse) -> bool:
+        """Tell whether a question leaves out something, and nothing that could be something else."""
+        left_out = [entity for entity in self._move.slots.values() if entity.key in hidden]
+        return bool(left_out) and all(discourse.entity(one, selected=True) is not None for one in left_out)
+
+    def _topics(self, picture: Sequence[Grounded], discourse: Discourse, language: Language) -> str:
+        said = []
+        named: set[str] = set()
+        for one in picture:
+            values = dict(self._values[language])
+            move = discourse.turns[one.turn].move
+            for slot, entity in move.slots.items():
+                values[slot] = (entity.names.zh or entity.names.en) if language == "zh" else entity.names.en
+            again = one.entity is not None and one.entity.key in named
+            said.append(fill(one.topic.words(language, again=again), values, language, sentence=False))
+            if one.entity is not None:
+                named.add(one.entity.key)
+        if language == "zh":
+            return "、".join(said[:-1]) + "和" + said[-1]
+        return ", ".join(said[:-1]) + " and " + said[-1]
+
+    # -- filling -------------------------------------------------------------------------------------------------------
+
+    def _filled(
+        self,
+        pair: Mapping[Language, Shape],
+        type_: Implicitness | None,
+        antecedents: tuple[Antecedent, ...] = (),
+        topics: Mapping[Language, str] | None = None,
+        added: frozenset[str] = frozenset(),
+        *,
+        first: bool,
+    ) -> Pair | None:
+        words: dict[Language, tuple[str, str]] = {}
+        for language, shape in pair.items():
+            values = self._values[language] | ({"topics": topics[language]} if topics is not None else {})
+            explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
+            for form in {explicit, implicit}:
+                if faults(form, task=self._move.task, first=first, language=language):
+                    return None
+            words[language] = (explicit, implicit)
+        return Pair(pair, words, type_, antecedents, added)
+
+
+@lru_cache(maxsize=8192)
+def whole(shape: Shape) -> Shape:
+    """Return a shape whose two forms are both the explicit one."""
+    return Shape(
+        id=shape.id,
+        kind=shape.kind,
+        type=None,
+        drops="",
+        explicit=shape.explicit,
+        implicit=shape.explicit,
+        place=shape.place,
+        slots=shape.slots,
+        left_out=frozenset(),
+        words=shape.words,
+    )
+
+
+def _selects(shape: Shape, language: Language, entity: Entity) -> bool:
+    """Tell whether a shape's implicit form says something that only goes with things of an entity's group."""
+    return _selected(shape.implicit, language, load_kinds().group(entity.kind))
+
+
+@lru_cache(maxsize=8192)
+def _selected(template: str, language: Language, group: str) -> bool:
+    words = load_kinds().selects.get(group)
+    return words is None or words.spoken(bare(template), language)
