@@ -166,7 +166,7 @@ def run(
 
     Raises:
         WardroundError: The actors cannot play at all.
-        UsageError: No actor can start, or ray is not installed.
+        UsageError: No actor can start, no cluster is there, or ray is not installed.
     """
     try:
         import ray
@@ -178,7 +178,13 @@ def run(
         options: dict[str, Any] = {"address": address}
         if address == "local":
             options = {"num_cpus": max(1, actors), "include_dashboard": False}
-        ray.init(**options, log_to_driver=False, configure_logging=False)
+        try:
+            ray.init(**options, log_to_driver=False, configure_logging=False)
+        except (ConnectionError, ValueError) as error:  # Ray's words speak of flags of its own commands
+            raise UsageError(
+                f"no Ray cluster answers at `{address}` ({str(error).splitlines()[0][:200]}): give `local`, which "
+                "starts one, `auto` on a node of a cluster (`ray start --head`), or ray://HOST:PORT"
+            ) from error
     try:
         fleet = _Fleet(setting, min(actors, max(1, len(tasks))), in_flight, name)
         try:

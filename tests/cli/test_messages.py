@@ -47,3 +47,13 @@ def test_sessions_without_words_in_a_language_are_left_out_of_it(
     alone = [*EVAL, "--agent", "silent", "--language", "zh", "--out", str(tmp_path / "alone")]
     assert main(alone) == 2
     assert "play it in a language it has" in capsys.readouterr().err
+
+
+def test_a_cluster_that_is_not_there_is_told_with_what_may_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ray")
+    assert main([*EVAL, "--agent", "silent", "--ray", "nowhere", "--out", str(tmp_path / "run")]) == 2
+    told = capsys.readouterr().err
+    assert "no Ray cluster answers at `nowhere`" in told
+    assert "`local`" in told
