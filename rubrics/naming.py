@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from wardround.patients import knowledge
 from wardround.rubrics.checks.drug_doses import drugs_of
+from wardround.rubrics.checks.drug_frequencies import frequency_drugs, readable_frequency
 from wardround.rubrics.checks.matching import ids_for
 from wardround.rubrics.reading.annotate import DRUGS, MEASURES
 
@@ -38,6 +39,8 @@ def name_problems(check: Check) -> list[str]:
     if isinstance(check, Not):
         return name_problems(check.check)
     problems = [_unknown(name) for name in _measured(check) if not _known(name)]
+    if isinstance(check, ValueCheck) and frequency_drugs(check.concept) and not readable_frequency(str(check.value)):
+        problems.append(f"`{check.value}` is no frequency that can be read; write it as in `twice daily` or `每日两次`")
     for name, kinds in _named(check):
         near = None if ids_for(name) else knowledge.lexicon().suggest(name, kinds)
         if near is not None:
@@ -46,7 +49,7 @@ def name_problems(check: Check) -> list[str]:
 
 
 def _known(name: str) -> bool:
-    return bool(ids_for(name, MEASURES) or drugs_of(name))
+    return bool(ids_for(name, MEASURES) or drugs_of(name) or frequency_drugs(name))
 
 
 def _unknown(name: str) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from wardround.patients import knowledge
 from wardround.rubrics.reading import ActClaim, Measured, Reading, StatusClaim, read
 from wardround.rubrics.reading.annotate import implied_by
+from wardround.rubrics.reading.bounds import on_side
 from wardround.rubrics.reading.cues import words as word_list
 from wardround.rubrics.reading.document import Ann, Sentence
 from wardround.rubrics.reading.sides import side_of
@@ -199,7 +200,19 @@ def _valued(wanted: Measured, reading: Reading, spans: list[tuple[int, int]]) ->
             return True
         if claim.shape == wanted.shape and claim.value == wanted.value:
             return True
+        if _beyond(claim, wanted):
+            return True
     return False
+
+
+def _beyond(claim: Measured, wanted: Measured) -> bool:
+    """As in "eGFR 24" for "eGFR below 30": the patient's own number lies on the side of the bound that is asked for."""
+    bound = wanted.role == "bound" and wanted.shape == "one" and bool(wanted.comparator)
+    if not bound or claim.role != "measured" or claim.old or claim.shape != "one":
+        return False
+    unit = wanted.unit if wanted.stated_unit else claim.unit
+    comparable = claim.unit == unit or knowledge.convert(claim.values[0], claim.unit, unit, claim.concept) is not None
+    return comparable and on_side(claim, wanted, unit)
 
 
 def _stated(wanted: StatusClaim, reading: Reading, spans: list[tuple[int, int]]) -> bool:

@@ -11,6 +11,7 @@ from wardround.rubrics.rubric import ValueCheck, Verdict
 from .amounts import same_amount
 from .context import CheckContext
 from .drug_doses import drugs_of, judge_dose
+from .drug_frequencies import frequency_drugs, judge_frequency
 from .matching import ids_for, is_a, unread, verdict
 
 HALVES = {"systolic_bp": 0, "diastolic_bp": 1}
@@ -24,6 +25,8 @@ def judge(check: ValueCheck, reading: Reading, context: CheckContext) -> Verdict
     drugs = drugs_of(check.concept)
     if drugs:
         return judge_dose(check, drugs, reading, context)
+    if taken := frequency_drugs(check.concept):
+        return judge_frequency(check, taken, reading, context)
     claims = claims_for(check.concept, reading)
     if not claims:
         return verdict(context, False, f"no value of `{check.concept}` is stated")

@@ -12,6 +12,8 @@ from typing import Any
 from .vocabulary import Hit, Phrases, normal, table
 
 _Meaning = Mapping[str, Any]
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+"""Joins words ("twice-daily"); between numbers it is a range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def same_frequency(wanted: Frequency, got: Frequency) -> bool:
 
 def read_frequency(text: str) -> Frequency:
     """Read how often from an argument, as written."""
-    hits = _hits(normal(text))
+    hits = _hits(_HYPHEN.sub(" ", normal(text)))
     meanings = [hit.meaning for hit in hits]
     anchors = frozenset(meaning["anchor"] for meaning in meanings if "anchor" in meaning)
     days = frozenset(meaning["day"] for meaning in meanings if "day" in meaning)

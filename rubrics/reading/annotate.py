@@ -31,6 +31,7 @@ ACCOUNT_OPENERS = words("annotate.account_openers")
 CT_KINDS = frozenset(("ct_contrast", "ct_noncontrast"))
 UNGIVEN_REACH = 4
 CONTRAST_REACH = 6
+COUNT_REACH = 14
 
 
 class StateEntry(BaseModel):
@@ -186,9 +187,7 @@ def annotate(source: str) -> Document:
     _contrasted(document, anns)
     _as_counts(anns)
     anns.extend(_clearances(document, anns, blocked))
-    following = [token.key for token in tokens[1:]] + ["", ""]
-    lasting = {q.start: following[q.end - 1] for q in quantities if q.time}
-    anns.extend(_cues(document, _by_token(anns), covered, blocked, lasting))
+    anns.extend(_cues(document, anns, covered, blocked))
     attach(document.sentences, anns)
     return document
 
@@ -240,13 +239,10 @@ def _inside(ann: Ann, other: Ann | None) -> bool:
     )
 
 
-def _cues(
-    document: Document, names: dict[int, Ann], covered: list[bool], blocked: list[bool], lasting: dict[int, str]
-) -> list[Ann]:
-    """Return the cues that are no part of a name, a date or what a chart is said to say.
-
-    `lasting` has the start of each time with the word that follows it.
-    """
+def _cues(document: Document, anns: list[Ann], covered: list[bool], blocked: list[bool]) -> list[Ann]:
+    """Return the cues that are no part of a name, a date or what a chart is said to say."""
+    names, tokens = _by_token(anns), document.tokens
+    lasting = {ann.start for ann in anns if ann.layer == "time" and tokens[min(ann.end, len(tokens) - 1)].key != "of"}
     cues = cue_annotations(document.tokens)
     charts = {
         i: cue for cue in cues if cue.layer == "source" and cue.kind == "chart" for i in range(cue.start, cue.end)
@@ -256,10 +252,10 @@ def _cues(
         chart = charts.get(cue.start)
         if cue.layer in ("act", "state", "link") and chart is not None and cue.end <= chart.end:
             continue
-        chinese = document.tokens[cue.start].kind == "c"
+        chinese = tokens[cue.start].kind == "c"
         if cue.layer in ("modifier", "state") and chinese and _straddles(cue, names):
             continue  # "抗原为" holds no "原为", "3日前列腺" no "日前"
-        if cue.layer == "link" and lasting.get(cue.end, "of") != "of" and document.tokens[cue.start].key == "for":
+        if cue.layer == "link" and cue.end in lasting and tokens[cue.start].key == "for":
             continue  # "hold it for 48 hours"; "fluids for two days of vomiting" is a reason
         if cue.layer == "source" and cue.kind == "patient" and _by_others(document, cue):
             continue
@@ -359,12 +355,19 @@ def _contrasted(document: Document, anns: list[Ann]) -> None:
 
 def _as_counts(anns: list[Ann]) -> None:
     """Read a cell named without saying so as its count where a count follows ("中性粒细胞0.21×10⁹/L")."""
-    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
-    counts = concepts().counts
+    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity"}
+    starts = {ann.start for ann in anns if ann.layer == "concept"}
+    known = concepts()
     for ann in anns:
-        count = counts.get(ann.value.ids[0]) if ann.layer == "concept" else None
-        size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
-        if count is not None and size is not None and size.dimension == "count_concentration":
+        count = known.counts.get(ann.value.ids[0]) if ann.layer == "concept" else None
+        if count is None:
+            continue
+        end = next((i for i in range(ann.end, ann.end + COUNT_REACH) if i in starts), ann.end + COUNT_REACH)
+        following = [sizes[at] for at in range(ann.end, end) if at in sizes]
+        united = next((one for one in following if one.unit), None)
+        small = known.bare_counts.get(ann.value.ids[0], 0)
+        bare = united is None and bool(following) and all(one.values[0] < small for one in following)
+        if bare or (united is not None and united.dimension == "count_concentration"):
             ann.value = named((count, *ann.value.ids))
 
 

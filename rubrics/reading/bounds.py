@@ -14,8 +14,14 @@ THEN = words("bounds.then")
 """Words that open, right before the act, what is done on that side of the bound."""
 NEAR = 4
 """Tokens between such a word and its act or target."""
+DOSE_SIZES = words("measure.dose_dimensions")
 MET = words("bounds.met")
 """Words before a bound that say that the patient is on that side."""
+SIDES = {"below": words("bounds.below"), "above": words("bounds.above")}
+TRAILED = frozenset(("start", "stop", "hold", "order", "refer", "avoid", "switch"))
+"""Acts whose condition may follow as a bare bound ("stop it below 1.0"); of a dose it would be the size."""
+TRAIL = 4
+"""Tokens from an act to such a bound."""
 
 
 def settled_acts(document: Document, values: list[Measured], acts: list[ActClaim]) -> list[ActClaim]:
@@ -26,6 +32,10 @@ def settled_acts(document: Document, values: list[Measured], acts: list[ActClaim
         values: all its numbers.
         acts: all its acts.
     """
+    acts = [
+        replace(act, advised=False) if act.advised and act.act in TRAILED and _trailed(document, act, values) else act
+        for act in acts
+    ]
     bounds = [v for v in values if v.role == "bound" and v.shape == "one" and v.concepts and v.comparator]
     if not bounds:
         return acts
@@ -50,6 +60,21 @@ def _open(document: Document, act: ActClaim, bounds: list[Measured], values: lis
     own = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.concept == bound.concept]
     # a bare bound is meant in the unit of the number
     return not any(on_side(value, bound, bound.unit if bound.stated_unit else value.unit) for value in own)
+
+
+def _trailed(document: Document, act: ActClaim, values: list[Measured]) -> bool:
+    """Tell whether a bare bound that the last number before it does not reach follows an act ("stop it below 1.0")."""
+    sentence = document.sentences[act.sentence]
+    begin = max(act.token, act.end) + 1
+    for at in range(begin, min(begin + TRAIL, sentence.end - 1)):
+        side = next((name for name, keys in SIDES.items() if document.tokens[at].key in keys), None)
+        size = next((a.value for a in sentence.within(at + 1, at + 2, "quantity") if a.start == at + 1), None)
+        if side is None or size is None or size.dimension in DOSE_SIZES or document.tokens[at].kind == "c":
+            continue
+        before = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.token < begin]
+        own = [v for v in before if size.unit in (None, v.unit) and v.concept == before[-1].concept]
+        return not any((v.values[0] < size.values[0]) == (side == "below") for v in own)
+    return False
 
 
 def on_side(value: Measured, bound: Measured, unit: str) -> bool:

@@ -18,6 +18,8 @@ class ConceptFile(BaseModel):
     remarks: str = ""
     counts: dict[str, str]
     """Share of the white cells → its count."""
+    bare_counts: dict[str, int]
+    """Share of the white cells → below which a number without a unit is its count ("neutrophils 0.6")."""
     levels: dict[str, str]
     """Drug → its blood level, where that has a name of its own."""
     unit_owners: dict[str, str]

@@ -221,16 +221,25 @@ class FrameReader:
     ) -> Iterator[Frame]:
         """Go on right after a concept, and after the dose that follows it."""
         yield from self._walk(start, node, ann.end, x, y, gaps)
-        at = ann.end
-        while at < self.sentence.end and at - ann.end < 8:
+        at = self._dose_end(ann.end)
+        if at > ann.end:
+            yield from self._walk(start, node, at, x, y, gaps)
+        elif at < self.sentence.end and self.tokens[at].raw in ",，":  # "aspirin, 81 mg at bedtime, is indicated"
+            end = self._dose_end(at + 1)
+            if at + 1 < end < self.sentence.end and self.tokens[end].raw in ",，":
+                yield from self._walk(start, node, end + 1, x, y, gaps)
+
+    def _dose_end(self, begin: int) -> int:
+        """Return where the amounts and words of dosing that begin at `begin` end."""
+        at = begin
+        while at < self.sentence.end and at - begin < 8:
             if at in self.numbers:
                 at = self.numbers[at].end
             elif self.tokens[at].key in DOSING:
                 at += 1
             else:
                 break
-        if at > ann.end:
-            yield from self._walk(start, node, at, x, y, gaps)
+        return at
 
     def _jump(
         self, start: int, node: dict[str, Any], at: int, x: Ann | None, y: Ann | None, gaps: int

@@ -17,6 +17,9 @@ REACH = 14
 """Tokens over which a retraction ("but that was an error") reaches back."""
 LIST_MARKS = words("scope.list_marks")
 PREDICATES = words("scope.predicates")
+UNTIL = words("scope.until")
+BECAUSE = words("scope.because")
+"""Words that end what an "until" is about ("delay it until June since the stent is new")."""
 STRONG_CONDITIONS = words("scope.strong_conditions")
 
 
@@ -225,7 +228,8 @@ class Scopes:
                 continue
             text = self._text(mod)
             stop = mod.end
-            while stop < self.sentence.end and tokens[stop].key not in ",，;；:)" and tokens[stop].key != "but":
+            ends = BECAUSE if text in UNTIL else ("but",)
+            while stop < self.sentence.end and tokens[stop].key not in ",，;；:)" and tokens[stop].key not in ends:
                 stop += 1
             begin = mod.start
             if text in ("时再", "的话", "前提下", "的前提下"):
