@@ -39,7 +39,8 @@ def features(episode: Episode) -> Vector:
     seen += [float(any(unit in low for unit in (" mg", " mcg", " g ", "units"))), float("?" in text or "？" in text)]
     seen += [float(not request.names), float(episode.turn == 0), float(bool(request.topics)), 1.0]
     # of length 1, so that a question with many cues moves the weights no more than one with few
-    return np.array(seen) / np.sqrt(sum(seen))
+    whole: Vector = np.array(seen) / np.sqrt(sum(seen))
+    return whole
 
 
 class Policy:
@@ -68,9 +69,9 @@ class Policy:
             seen: Features of the turn.
             choices: What the forks of the turn chose.
             rewards: What each earned.
-            left: Share of the training that is left; step and entropy fall with it, to a fifth.
+            left: Share of the training that is left; the entropy's weight falls with it.
         """
-        mean, fading = sum(rewards) / len(rewards), 0.2 + 0.8 * left
+        mean = sum(rewards) / len(rewards)
         for choice, reward in zip(choices, rewards, strict=True):
             for step in range(len(STEPS)):
                 chosen = list(choice[:step])
@@ -79,7 +80,7 @@ class Policy:
                 push[choice[step]] += 1
                 logs = np.log(chances)
                 spread = -chances * (logs - chances @ logs)
-                gradient = (reward - mean) * push + _SPREAD * fading * spread
+                gradient = (reward - mean) * push + _SPREAD * left * spread
                 self.weights[step] += (
                     _RATE * fading / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
                 )
