@@ -79,8 +79,8 @@ def _request(call: Call, entry: Mapping[str, Any], number: int) -> Request:
 def _batch(call: Call, entries: list[Any], handle: Handle) -> list[dict[str, Any]]:
     found = []
     for number, entry in enumerate(entries):
-        call.tick()
         try:
+            call.tick()  # what is done stays done: only the rest is refused
             found.append(_part(handle(_request(call, entry, number))))
         except Refused as fault:
             found.append(_failed(fault))

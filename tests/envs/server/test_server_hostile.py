@@ -215,8 +215,18 @@ def test_a_request_that_takes_too_long_is_given_up(store: ChartStore):
 
     times = iter(range(0, 10_000, int(SECONDS) // 5))
     door = Door(ChartRecords(store, {}, Journal(None)), clock=lambda: float(next(times)))
-    reply, _ = door.handle(Request("GET", "Observation", "_count=0"), access_of("x", "user/*.rs", None))
+    access = access_of("x", "user/*.crus", None)
+    reply, _ = door.handle(Request("GET", "Observation", "_count=0"), access)
     assert reply.status == 503 and re.search("name a patient", reply.body.decode())
+    entry = {"resource": ORDER, "request": {"method": "POST", "url": "MedicationRequest"}}
+    for kind, statuses, stored in (("batch", {"201", "503"}, True), ("transaction", set(), False)):
+        before = door.records.pool(None, lambda: None).version
+        bundle = json.dumps({"resourceType": "Bundle", "type": kind, "entry": [entry] * 20}).encode()
+        reply, _ = door.handle(Request("POST", "", body=bundle), access)
+        told = json.loads(reply.body)
+        assert {one["response"]["status"][:3] for one in told.get("entry", ())} == statuses
+        assert reply.status == (200 if stored else 503)
+        assert (door.records.pool(None, lambda: None).version > before) == stored
 
 
 ORDER = {
