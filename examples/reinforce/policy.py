@@ -81,9 +81,7 @@ class Policy:
                 logs = np.log(chances)
                 spread = -chances * (logs - chances @ logs)
                 gradient = (reward - mean) * push + _SPREAD * left * spread
-                self.weights[step] += (
-                    _RATE * fading / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
-                )
+                self.weights[step] += _RATE / len(rewards) * np.outer(gradient, self._input(step, seen, chosen))
 
     def _input(self, step: int, seen: Vector, chosen: list[int]) -> Vector:
         before = [np.eye(many)[one] for many, one in zip(_CHOICES, chosen, strict=False)]
