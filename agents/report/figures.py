@@ -101,7 +101,7 @@ def table(caption: str, columns: Sequence[str], rows: Iterable[str], *, note: st
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     small = f'<p class="note">{text(note)}</p>' if note else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{text(caption)}"><table>'
         f"<caption>{text(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>{small}"
     )
 

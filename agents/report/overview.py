@@ -16,7 +16,8 @@ _BREAKDOWNS = (
     ("source", "Record or patient"), ("language", "Language"),
 )  # fmt: skip
 _HEADLINE: tuple[tuple[str, Place, str], ...] = (
-    ("episodes", ("episodes",), "count"), ("turns", ("turns",), "count"), ("mRS", ("mrs",), "share"),
+    ("sessions", ("sessions",), "count"), ("episodes", ("episodes",), "count"),
+    ("turns", ("turns",), "count"), ("mRS", ("mrs",), "share"),
     ("95 %", ("mrs_interval",), "interval"), ("r_plain", ("r_plain",), "share"),
     ("turn≥.60", ("pass_turn", "0.60"), "share"), ("turn≥.75", ("pass_turn", "0.75"), "share"),
     ("session≥.60", ("pass_session", "0.60"), "share"), ("session≥.75", ("pass_session", "0.75"), "share"),
@@ -170,7 +171,7 @@ def _heat_map(run: Shown, at: int, row: Mapping[str, Any]) -> str:
             place: Place = ("results", at, "breakdowns", "implicitness_task", key)
             cells.append(_mean_cell(run.figures, place, found[key]["reward"]) if key in found else "<td></td>")
         rows.append(words("explicit only" if kind == "none" else kind) + "".join(cells))
-    return table(run.label(row), ("", *tasks), rows)
+    return table(run.label(row), ("type", *tasks), rows)
 
 
 def _mean_cell(figures: Figures, place: Place, reward: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -35,10 +36,14 @@ class Chromium:
             "--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe",
             f"--user-data-dir={self._profile}", f"--window-size={width},{height}", "about:blank",
         ]  # fmt: skip
-        # the browser reads commands from descriptor 3 and writes replies to 4
+
+        def connect() -> None:  # the browser reads commands from descriptor 3 and writes replies to 4
+            commands, replies = (fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_child, from_child))
+            os.dup2(commands, 3)
+            os.dup2(replies, 4)
+
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3<&{to_child} 4>&{from_child}', "sh", *arguments],
-            pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            arguments, preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )  # fmt: skip
         os.close(to_child)
         os.close(from_child)

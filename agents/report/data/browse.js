@@ -127,7 +127,7 @@ async function show(episode) {
     parts = [make("p.fault", `This episode cannot be shown: ${fault.message}`)];
   }
   if (byAddress(location.hash) !== episode) return; // another was opened meanwhile
-  const head = make("h2", `Session ${episode.session}`, { tabindex: "-1" });
+  const head = make("h1", `Session ${episode.session}`, { tabindex: "-1" });
   // two runs: the same turn side by side
   const rows = Array.isArray(parts[0]) ? parts[0].map((_, at) => make(pair.length > 1 ? "div.beside" : "div", parts.map((one) => one[at]))) : parts;
   article.replaceChildren(steps(episode), head, ...rows);

@@ -26,7 +26,7 @@ function turnOf(episode, body, session, at) {
   const type = episode.types[at] ? `${episode.types[at]}, played ${body.phrasing[at]}` : "explicit only";
   const word = score ? standing(score.reward_valid ? score.reward : null, episode.ungraded[at]) : "not reached";
   const reward = score && score.reward_valid ? figure(score.reward) : "";
-  const head = make("h3", `Turn ${at}: ${episode.tasks[at]} (${type}) `,
+  const head = make("h2", `Turn ${at}: ${episode.tasks[at]} (${type}) `,
     make(`span.badge.${word.replace(" ", "-")}`, `${MARKS[word] || "–"} ${word} ${reward}`));
   const parts = [head];
   if (episode.failures[at]) parts.push(make("p", "Failed because: ", make("strong", episode.failures[at])));
@@ -77,7 +77,7 @@ function call(event, episode, session, rests) {
   const text = typeof event.text === "number" ? session.texts[event.text] : event.text; // long results are kept once
   const build = () => make("div.call-in",
     event.note ? said("Note of the agent", prose(event.note)) : null,
-    make("p.who", "Arguments"), make("pre", JSON.stringify(event.arguments, null, 1), { dir: "ltr" }),
+    make("p.who", "Arguments"), source(event.arguments),
     resting.length ? make("ul.evidence", resting.map((key) => make("li", `${EVIDENCE} ${key}: item ${rests.get(key).join(", ")} rests on it`))) : null,
     result({ ...event, text }, episode, session, rests));
   return fold(summary, build, resting.length > 0 || Boolean(wrote));
@@ -152,7 +152,7 @@ function tables(found, event, rests) {
 function resource(key, session, rests) {
   const held = session.resources[key];
   const told = rests.has(key) ? `${key} ${EVIDENCE} item ${rests.get(key).join(", ")} rests on it` : key;
-  return fold(told, () => make("pre", JSON.stringify(held[0], null, 1), { dir: "ltr" }), rests.has(key));
+  return fold(told, () => source(held[0]), rests.has(key));
 }
 
 function door(event, session, rests) {

@@ -51,6 +51,11 @@ function prose(text, attributes) {
   return box;
 }
 
+// JSON as it is; it scrolls where it is long, so the keyboard must reach it.
+function source(value) {
+  return make("pre", JSON.stringify(value, null, 1), { dir: "ltr", tabindex: "0" });
+}
+
 function figure(value, places = 3) {
   return value === null || value === undefined ? "–" : value.toFixed(places);
 }
@@ -72,7 +77,7 @@ function dataTable(caption, columns, rows, attributes) {
   const number = (place) => first[place] && first[place].classList.contains("n");
   const head = make("tr", columns.map((name, place) => make(number(place) ? "th.n" : "th", name, { scope: "col" })));
   return make(
-    "div.scroll", { tabindex: "0", role: "region", "aria-label": caption, ...attributes },
+    "div.scroll", { tabindex: "0", role: "group", "aria-label": caption, ...attributes },
     make("table", make("caption", caption), make("thead", head), make("tbody", rows)),
   );
 }

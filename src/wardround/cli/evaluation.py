@@ -60,10 +60,11 @@ def run_demo(args: argparse.Namespace) -> int:
     """Play the main job on the built-in ward."""
     from pathlib import Path
 
-    from wardround.agents import EvaluationPlan, How, clear_run, evaluate
+    from wardround.agents import EvaluationPlan, How, clear_run, evaluate, write_report
 
     if not args.resume:
         clear_run(Path(args.out), _DEMO_AGENTS)  # the demo is run again and again; other runs are kept
+        (Path(args.out) / "report.html").unlink(missing_ok=True)
     plan = EvaluationPlan(
         sessions="ward",
         agents=_DEMO_AGENTS,
@@ -73,7 +74,11 @@ def run_demo(args: argparse.Namespace) -> int:
     )
     with progress("episodes", quiet=args.json) as tell:
         report = evaluate(plan, args.out, How(workers=args.workers, resume=args.resume, progress=tell))
-    return _show(report, args)
+    made = write_report(args.out)
+    shown = _show({**report, "report": str(made.path)}, args)
+    if not args.json:
+        print(f"report          {made.path}")
+    return shown
 
 
 def run_eval(args: argparse.Namespace) -> int:
