@@ -63,7 +63,7 @@ class AsyncAgent(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of the agent in every table."""
+        """Name of the agent; tables call it as it was asked for (`module:factory`)."""
         ...
 
     @property
