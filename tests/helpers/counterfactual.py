@@ -14,6 +14,11 @@ from wardround.sessions.planning.case import TYPES, flawed_of, make_case
 from wardround.sessions.record import view_record
 
 
+def _number(text: str) -> int | float:
+    """Return a value as JSON has it, whole where it is."""
+    return float(text) if "." in text else int(text)
+
+
 class _Entry:
     """An entry whose resource says something else."""
 
@@ -49,7 +54,7 @@ class Edited:
     def _changed(self, resource: dict[str, Any]) -> dict[str, Any]:
         changed = deepcopy(resource)
         quantity = changed["valueQuantity"]
-        quantity["value"] = type(quantity["value"])(self._to)
+        quantity["value"] = _number(self._to)
         return changed
 
 
