@@ -197,10 +197,10 @@ def _rows(opened: _Opened) -> Iterator[dict[str, Any]]:
         phrasing=opened.phrasings[0],
         view=opened.view,  # type: ignore[arg-type]
         seed=opened.seed,
+        only=wanted,
     )
     for row in rows:
-        if row["session_id"] in wanted:
-            yield {**row, "licence": wanted[row["session_id"]].licence}
+        yield {**row, "licence": wanted[row["session_id"]].licence}
 
 
 def _chat(

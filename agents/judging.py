@@ -31,6 +31,7 @@ from .litellm_door import (
     HOPELESS,
     LITELLM,
     Sleep,
+    check_base,
     close_litellm,
     forget_other_loops,
     import_litellm,
@@ -78,6 +79,7 @@ class JudgePlan:
             raise UsageError(f"--judge is `{self.source}`; give litellm:MODEL, recorded or recorded:FILE")
         if self.attempts < 1 or self.concurrency < 1 or self.deadline <= 0:
             raise UsageError("a judge needs at least one attempt, one request at a time and time to reply")
+        check_base(self.base)
 
     @property
     def model(self) -> str | None:

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 from importlib import metadata
 from typing import Any
+from urllib.parse import urlsplit
 
 from wardround.envs import CREDENTIALED, UNKNOWN, refuse_without_agreement
 from wardround.patients import Stream, UsageError
@@ -51,12 +52,15 @@ def key_of(key_env: str | None, base: str | None) -> str | None:
         base: URL of an endpoint of one's own; None is the provider's.
 
     Raises:
-        UsageError: The variable is not set.
+        UsageError: The variable is not set, or holds what no header can carry.
     """
     if key_env:
         key = os.environ.get(key_env, "")
         if not key:
             raise UsageError(f"the environment variable `{key_env}` is not set; put the model's key in it")
+        if not (key.isascii() and key.isprintable() and key == key.strip()):
+            told = "holds a space, a line's end or a letter that no key can have"
+            raise UsageError(f"the environment variable `{key_env}` {told}; put the key alone in it")
         return key
     return "none" if base else None  # an endpoint of one's own may want no key; the client library wants one
 
@@ -64,6 +68,21 @@ def key_of(key_env: str | None, base: str | None) -> str | None:
 def scrub(text: str, key: str | None) -> str:
     """Take the key out of what an endpoint echoes."""
     return text.replace(key, "[key]") if key and len(key) > 7 else text
+
+
+def check_base(base: str | None) -> None:
+    """Refuse an address that can be none.
+
+    Raises:
+        UsageError: Not an http or https URL with a host.
+    """
+    try:
+        parts = urlsplit(base or "http://provider")
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, half an address
+        fits = False
+    if not fits:
+        raise UsageError("an endpoint's base is no http or https URL; give one such as http://127.0.0.1:8000/v1")
 
 
 def without_address(text: str, base: str | None) -> str:

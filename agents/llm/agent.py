@@ -9,7 +9,7 @@ from typing import Any, Final
 from wardround.agents.agent import Action, Invalid
 from wardround.agents.litellm_door import LITELLM
 from wardround.envs import EpisodeView
-from wardround.patients import ToolCall
+from wardround.patients import ToolCall, find_tool
 
 from .client import ChatReply, ChatRequest
 from .endpoint import Endpoint, OverflowFault, Patience
@@ -154,8 +154,14 @@ class LlmAgent:
             self._invalid.add(first.text)
         elif isinstance(first, ToolCall):
             number = 1 + max((_number(message) for message in messages), default=0)
-            names = tuple(str(call.name) for call in read.actions if isinstance(call, ToolCall))
+            names = tuple(_shown(str(call.name)) for call in read.actions if isinstance(call, ToolCall))
             self._together[f"call_{number}"] = Together(names, read.note)
+
+
+def _shown(name: str) -> str:
+    """Return a tool's name as the view's messages have it, whichever of its names the model wrote."""
+    spec = find_tool(name)
+    return spec.alias if spec is not None else name
 
 
 def _number(message: Mapping[str, Any]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from wardround.agents.litellm_door import refuse_without_agreement
+from wardround.agents.litellm_door import check_base, refuse_without_agreement
 from wardround.patients import UsageError
 
 Mode = Literal["native", "json"]
@@ -51,6 +51,7 @@ class ModelPlan:
     """Requests at a time to one endpoint from one process."""
 
     def __post_init__(self) -> None:
+        check_base(self.base)
         if self.mode not in MODES:
             raise UsageError(f"a model's mode is `{self.mode}`; give one of {', '.join(MODES)}")
         if self.effort is not None and self.effort not in EFFORTS:

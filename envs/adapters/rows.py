@@ -7,7 +7,7 @@ licence of their session beside, for a file leaves the house.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict
 
@@ -132,6 +132,7 @@ def dataset(
     phrasing: str = "implicit",
     view: Literal["compact", "fhir"] = "compact",
     seed: int = 0,
+    only: Container[str] | None = None,
 ) -> Rows:
     """Return the rows of a set for a trainer: {prompt, session_id, seed}.
 
@@ -144,6 +145,7 @@ def dataset(
         phrasing: "explicit" or "implicit"; likewise.
         view: What search tools return by default; likewise.
         seed: Of every row; names a repetition.
+        only: Ids of the sessions to take; None takes all of the split.
 
     Raises:
         UsageError: No such set or split, or some of its sessions are for evaluation only or not in that language.
@@ -157,7 +159,10 @@ def dataset(
         raise UsageError(f"`seed` is {seed}: rows hold seeds of 64 bits")
     config = RoundConfig(sessions, charts, split, language, phrasing, view)
     found, _ = opened(config.sessions, config.charts)
-    chosen = found.split(split) if split is not None else found
+    every = found.split(split) if split is not None else found
+    chosen = [session for session in every if only is None or session.id in only]
+    if not chosen:
+        raise UsageError(f"`only` names no session of `{found.name}`: name some of its ids")
     for session in chosen:  # said now, not in the middle of a run
         refuse_evaluation(session)
         if not speaks(session, language):

@@ -74,6 +74,31 @@ def test_keys_addresses_and_nonsense_of_an_endpoint_reach_no_record(
     assert without_address("u:pw1 at h.example:1", "http://u:pw1@h.example:1/v1") == "[endpoint] at [endpoint]"
 
 
+def test_keys_and_addresses_that_can_be_none_are_refused_before_anything_is_sent(
+    endpoint: Endpoint, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("secret-4711\n", "sécret-4711", " "):
+        monkeypatch.setenv("MODEL_KEY", key)
+        with pytest.raises(UsageError, match="MODEL_KEY"):
+            played(worker, endpoint)
+    for base in ("no url", "http://", "ftp://h/v1", "http://h:x/v1", "http://[::1"):
+        for plan in (ModelPlan, lambda base: JudgePlan("litellm:m", base=base)):
+            with pytest.raises(UsageError, match="http"):
+                plan(base=base)
+    assert endpoint.bodies == []
+
+
+def test_calls_of_one_reply_stay_together_whichever_name_the_model_gives_a_tool(
+    endpoint: Endpoint, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", KEY)
+    read = ("c", "Patient.read", '{"subject_id": "ward-01"}')
+    endpoint.script = [chat("Who is she?", read, read), chat("I do not know.")]
+    played(worker, endpoint)
+    (calls,) = [one for one in endpoint.bodies[1]["messages"] if one.get("tool_calls")]
+    assert (calls["content"], len(calls["tool_calls"])) == ("Who is she?", 2)
+
+
 def test_a_chart_may_be_more_secret_than_its_session_says(
     endpoint: Endpoint, worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

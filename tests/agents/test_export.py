@@ -132,6 +132,15 @@ def test_a_run_on_sessions_for_evaluation_is_refused(ward_sessions: SessionSet, 
         export(ExportPlan(str(tmp_path / "run")), tmp_path / "out.jsonl")
 
 
+def test_sessions_for_evaluation_keep_no_others_of_their_set_back(ward_sessions: SessionSet, tmp_path: Path) -> None:
+    kept = ward_sessions.sessions[0].model_copy(update={"use": "evaluation", "split": "dev"})
+    given = ward_sessions.sessions[1].model_copy(update={"use": "train", "split": "train"})
+    save_sessions(tmp_path / "set.jsonl", SessionSet((kept, given)))
+    for form in ("rows", "chat"):
+        plan = ExportPlan(str(tmp_path / "set.jsonl"), form, gold=form == "chat", charts="ward", split="train")  # type: ignore[arg-type]
+        assert export(plan, tmp_path / form)["rows"] == 1
+
+
 def test_gold_history_is_not_the_agent_s_transcript(tmp_path: Path) -> None:
     evaluate(EvaluationPlan(sessions="ward", agents=("refuser",), limit=1, history="gold"), tmp_path / "run")
     with pytest.raises(UsageError, match="was played with gold history"):

@@ -16,12 +16,9 @@ def positive(text: str) -> int:
     Raises:
         argparse.ArgumentTypeError: It is none.
     """
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
+    value = int(text) if text.isdecimal() and len(text) <= 9 else 0  # more digits fit no clock and no memory
     if value < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a positive whole number")
+        raise argparse.ArgumentTypeError(f"`{text[:40]}` is not a positive whole number of at most nine digits")
     return value
 
 
