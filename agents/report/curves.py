@@ -33,7 +33,7 @@ def plots(agent: str, lines: Sequence[Line]) -> str:
     """Return both plots of an agent, their legend, and the same figures as a table."""
     drawn = "".join(_plot(agent, measure, title, lines) for measure, title in MEASURES)
     keys = "".join(
-        f'<li><svg viewBox="0 0 40 10" aria-hidden="true"><line class="l l{at % _DASHES}" x1="1" x2="39" y1="5" '
+        f'<li><svg viewBox="0 0 40 10" aria-hidden="true"><line class="{_style(at)}" x1="1" x2="39" y1="5" '
         f'y2="5"/></svg>{text(line.name)}</li>'
         for at, line in enumerate(lines)
     )
@@ -41,6 +41,11 @@ def plots(agent: str, lines: Sequence[Line]) -> str:
         f'<div class="plots"><h3>{text(agent)}</h3><div class="pair">{drawn}</div><ul class="keys">{keys}</ul>'
         f"<details><summary>The curves of {text(agent)} as a table</summary>{_as_table(agent, lines)}</details></div>"
     )
+
+
+def _style(at: int) -> str:
+    """Return the classes of a line: dashes tell six apart, and the next six are thicker."""
+    return f"l l{at % _DASHES}{' thick' if at // _DASHES % 2 else ''}"
 
 
 def _as_table(agent: str, lines: Sequence[Line]) -> str:
@@ -59,7 +64,7 @@ def _plot(agent: str, measure: str, title: str, lines: Sequence[Line]) -> str:
         points = [(tau, rate) for tau, rate in line.curve(measure).items() if rate is not None]
         path = " ".join(f"{_x(float(tau))},{_y(rate)}" for tau, rate in points)
         told = text(pointer((line.figures.run, "results", line.row, "pass_curve", measure)))
-        body.append(f'<polyline class="l l{at % _DASHES}" data-curve="{told}" points="{path}"/>')
+        body.append(f'<polyline class="{_style(at)}" data-curve="{told}" points="{path}"/>')
     return (
         f'<figure><svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{text(title)} of {text(agent)} over τ; the table below has the figures">{"".join(body)}</svg>'

@@ -39,7 +39,8 @@ def shown(value: Any, kind: Kind) -> str:
     if kind == "p":
         return "<0.001" if value < 0.001 else f"{value:.3f}"
     if kind == "signed":
-        return f"{value + 0.0:+.3f}".replace("-", "\u2212")
+        told = f"{value:+.3f}".replace("-", "\u2212")
+        return "0.000" if told[1:] == "0.000" else told
     if kind == "share":
         return f"{value:.3f}"
     if kind == "rate":

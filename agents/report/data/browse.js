@@ -2,6 +2,7 @@
 // The list of episodes, its filters, and which of both is shown.
 
 const PAGE = 200;
+const TITLE = document.title;
 const MARKS = { passed: "✓", failed: "✗", ungraded: "?" };
 const values = (pick) => [...new Set(EPISODES.flatMap(pick).filter((one) => one !== null && one !== ""))].map(String).sort();
 // [name, label, choices, how an episode, or one of its turns, meets the choice]
@@ -131,6 +132,7 @@ async function show(episode) {
   // two runs: the same turn side by side
   const rows = Array.isArray(parts[0]) ? parts[0].map((_, at) => make(pair.length > 1 ? "div.beside" : "div", parts.map((one) => one[at]))) : parts;
   article.replaceChildren(steps(episode), head, ...rows);
+  document.title = `Session ${episode.session}: ${TITLE}`;
   turnTo(true);
   head.focus({ preventScroll: true });
   scrollTo(0, 0);
@@ -150,6 +152,7 @@ function follow() {
     return;
   }
   const was = !document.getElementById("episode").hidden;
+  document.title = TITLE;
   turnTo(false);
   const told = decodeURIComponentSafely(location.hash.slice(1));
   if (told.includes("/")) document.getElementById("count").textContent = `No episode of this page is called ${told}`;
