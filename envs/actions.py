@@ -22,8 +22,9 @@ _MOST_CALLS = 64
 """Calls read from one message; no turn allows as many, so more of them is prose."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', re.DOTALL)
 """Strings and structure of valid JSON; only run on text that orjson accepted, so every string is closed."""
-_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)|[{}\[\]]', re.DOTALL)
-"""Like `_TOKEN`, but an unclosed string runs to the end of the text, so each character is looked at once."""
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\]]', re.DOTALL)
+"""Like `_TOKEN`, but an unclosed string runs to the end of the text, half an escape included: each character is looked
+at once."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

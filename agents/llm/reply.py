@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -42,7 +43,7 @@ def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
         answer_format: Of the open turn.
     """
     text = unveiled(clean_text(text_of(message.get("content"))[:MOST_CHARACTERS]))
-    calls = tuple(_call(one) for one in message.get("tool_calls") or ())[:MOST_CALLS]
+    calls = tuple(_call(one) for one in islice(message.get("tool_calls") or (), MOST_CALLS))
     if calls:
         said = parse_action(text)
         return Read(calls, said.note or said.answer or "")

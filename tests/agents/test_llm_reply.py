@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -105,6 +106,15 @@ def test_a_refusal_is_an_answer() -> None:
 
 def test_a_turn_that_wants_json_gets_it() -> None:
     assert read_reply(message('{"code": "I10"}'), "json").actions == (Answer('{"code": "I10"}'),)
+
+
+def test_a_text_cut_off_within_an_escape_is_read_once() -> None:
+    cut = '{"tool":"' + '\\"' * MOST_CHARACTERS  # at an even place: a backslash is the last that is read
+    assert cut[MOST_CHARACTERS - 1] == "\\"
+    began = time.process_time()
+    (action,) = read_reply(message(cut)).actions
+    assert isinstance(action, Invalid)
+    assert time.process_time() - began < 5  # hundredths of a second; it was 40 s once
 
 
 def test_a_flood_is_bounded() -> None:
