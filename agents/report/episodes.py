@@ -12,7 +12,7 @@ import orjson
 
 from wardround.agents.rollout import Record
 from wardround.agents.tables import turn_results
-from wardround.patients import COLUMNS, Snapshot, ViewFilter, parse_instant
+from wardround.patients import COLUMNS, DataError, Snapshot, ViewFilter, parse_instant
 from wardround.rubrics import TurnResult
 from wardround.sessions import Session
 
@@ -52,6 +52,9 @@ def pack(runs: Iterable[Run], *, whole: bool) -> Packed:
     Args:
         runs: One or two; of the same set.
         whole: False leaves scores and item ids alone.
+
+    Raises:
+        DataError: A record's trajectory is none.
     """
     packed = Packed()
     shown: dict[str, set[str]] = {}
@@ -61,11 +64,17 @@ def pack(runs: Iterable[Run], *, whole: bool) -> Packed:
         packed.turns.append([])
         waiting: list[dict[str, Any]] = []
         for record in run.records():
-            results = turn_results(record, run.sessions)
-            packed.turns[-1].extend(results)
-            packed.rows.append([number, *_row(record, results), len(packed.blocks), len(waiting)])
             held = texts.setdefault(record["session"], {})
-            waiting.append(_whole(record, held) if whole else _scores(record, results))
+            try:
+                results = turn_results(record, run.sessions)
+                waiting.append(_whole(record, held) if whole else _scores(record, results))
+            except (KeyError, IndexError, TypeError) as error:
+                raise DataError(
+                    f"`{run.path}/trajectories.jsonl`: the trajectory of `{record['key']}` is damaged "
+                    f"({type(error).__name__}: {error}); play the run again with another --out"
+                ) from error
+            packed.turns[-1].extend(results)
+            packed.rows.append([number, *_row(record, results), len(packed.blocks), len(waiting) - 1])
             known.setdefault(record["session"], run)
             if whole:
                 shown.setdefault(record["session"], set()).update(_resources(record))

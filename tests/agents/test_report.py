@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from report_page import Page, at
 from wardround.agents import EvaluationPlan, evaluate, read_records, write_report
 from wardround.cli import main
 from wardround.patients import DataError, UsageError
+from wardround.rubrics import Item, JudgeCheck, Text
 from wardround.sessions import SessionSet
 
 AGENTS = ("baseline-no-memory", "oracle", "report_agents:hostile")
@@ -312,6 +314,34 @@ def test_files_that_do_not_belong_together_are_refused(run: Path, other: Path, t
     )
     with pytest.raises(DataError, match="--sessions"):
         write_report(folder)
+
+
+def test_a_damaged_trajectory_is_named(other: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    folder.mkdir()
+    for name in ("manifest.json", "inputs.json", "results.json", "trajectories.jsonl"):
+        (folder / name).write_bytes((other / name).read_bytes())
+    lines = (folder / "trajectories.jsonl").read_bytes().splitlines()
+    record = orjson.loads(lines[1])
+    del record["trajectory"]["events"][0]["turn"]
+    (folder / "trajectories.jsonl").write_bytes(b"\n".join([lines[0], orjson.dumps(record), *lines[2:], b""]))
+    with pytest.raises(DataError, match=re.escape(record["key"])):
+        write_report(folder)
+
+
+def test_ungraded_is_no_zero(ward_sessions: SessionSet, tmp_path: Path) -> None:
+    session = ward_sessions.get(next(iter(ward_sessions)).id)
+    judged = Item(id="kind", text=Text(en="Is kind."), check=JudgeCheck(criterion=Text(en="The answer is kind.")))
+    turn = session.turns[1].model_copy(update={"rubric": (*session.turns[1].rubric, judged)})
+    turns = (session.turns[0], turn, *session.turns[2:])
+    mine = SessionSet((session.model_copy(update={"turns": turns}),), name="mine")
+    evaluate(EvaluationPlan(mine, charts="ward", agents=("oracle",)), tmp_path / "run")
+    page = Page(write_report(tmp_path / "run").path.read_text(encoding="utf-8"))
+    (row,) = page.rows()
+    assert row["rewards"] == [1.0, None, 1.0, 1.0]
+    assert row["ungraded"] == [0, 1, 0, 0]
+    assert ("/0/results/0/ungraded", "count", "1") in page.figures
+    assert "ungraded 1" in page.text  # of its task, beside the mean
 
 
 def test_charts_that_have_gone_leave_the_page_without_resources(run: Path, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 import report_agents
 from chromium import FOUND, Chromium
 
-from wardround.agents import EvaluationPlan, evaluate, read_records, write_report
+from wardround.agents import EvaluationPlan, evaluate, read_records, run_hash, write_report
 
 pytestmark = pytest.mark.skipif(FOUND is None, reason="no chromium on this machine (apt-get install chromium)")
 
@@ -131,6 +133,63 @@ def test_hostile_words_are_inert_and_legible(page: Chromium) -> None:
     assert report_agents.LINE in page.run("document.getElementById('episode').textContent")
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
     assert page.errors == []
+
+
+def _poisoned(value: Any) -> Any:
+    """Put hostile text wherever a run holds a name, a result of a tool, a reason or an error."""
+    if isinstance(value, str):
+        return value.replace("report_agents:hostile", report_agents.ALL)
+    if isinstance(value, list):
+        return [_poisoned(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {_poisoned(name): _poisoned(inner) for name, inner in value.items()}
+    for name in ("reason", "error", "first"):
+        if isinstance(found.get(name), str):
+            found[name] += report_agents.ALL
+    if found.get("event") == "call":
+        note = {
+            "total": 1,
+            "columns": [report_agents.HANDLER],
+            "rows": [[report_agents.ALL + report_agents.LINE]],
+            "more": 0,
+        }
+        found["text"] = orjson.dumps(note).decode()
+    return found
+
+
+def test_hostile_notes_and_names_are_inert(browser: Chromium, run: Path, tmp_path: Path) -> None:
+    for name in ("manifest.json", "inputs.json"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    records = [
+        _poisoned(one) for one in read_records(run / "trajectories.jsonl") if one["agent"] != "baseline-no-memory"
+    ]
+    lines = b"".join(orjson.dumps(one) + b"\n" for one in records)
+    (tmp_path / "trajectories.jsonl").write_bytes(lines)
+    results = {**_poisoned(orjson.loads((run / "results.json").read_bytes())), "trajectory_hash": run_hash(records)}
+    (tmp_path / "results.json").write_bytes(orjson.dumps(results))
+    browser.errors.clear()
+    browser.open(write_report(tmp_path).path.as_uri())
+    for said in (report_agents.SCRIPT, report_agents.HANDLER, report_agents.TEMPLATE, "[U+202E]"):
+        assert said in browser.run("document.getElementById('headline').textContent")
+        assert said in browser.run("document.getElementById('list').textContent")
+        assert said in browser.run("document.getElementById('f-agent').textContent")
+    browser.run("document.querySelector('#list tbody a').click()")
+    browser.until("document.querySelector('#episode .turn')")
+    browser.run("document.querySelectorAll('#episode details').forEach((one) => { one.open = true; })")
+    browser.until("document.querySelector('#episode .result table')")
+    assert report_agents.HANDLER in browser.run("document.querySelector('#episode .result table').textContent")
+    assert report_agents.TEMPLATE in browser.run("document.querySelector('#episode .result td').textContent")
+    assert browser.run("window.hit === undefined")
+    assert (
+        browser.run(
+            "document.querySelectorAll(':is(#overview, #episode, #list) :is(script, img, iframe, style)').length"
+        )
+        == 0
+    )
+    assert not set(browser.run("document.body.innerText")) & set("\u202e\u2067\x1b\x00")
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.errors == []
 
 
 def test_the_policy_refuses_what_is_not_the_page_s_own(page: Chromium) -> None:
