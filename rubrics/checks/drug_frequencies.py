@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wardround.patients import knowledge
 from wardround.rubrics.orders.frequencies import Frequency, read_frequency, same_frequency
 from wardround.rubrics.reading import Reading
 from wardround.rubrics.reading.document import Ann, Sentence
@@ -22,7 +23,8 @@ def frequency_drugs(concept: str) -> tuple[str, ...]:
     """Return the drugs whose frequency a concept is ("metformin frequency", "二甲双胍频次"), or none."""
     for suffix in _SUFFIXES:
         if concept.endswith(suffix):
-            return ids_for(concept.removesuffix(suffix).strip(), ("drug",))
+            found = ids_for(concept.removesuffix(suffix).strip(), ("drug",))
+            return found if set(found) <= knowledge.drugs().keys() else ()  # "呼吸频率" is a vital sign
     return ()
 
 

@@ -56,6 +56,13 @@ def test_as_needed_is_part_of_how_often() -> None:
     assert not check_answer(check, "羟考酮5mg q6h。", language="zh").passed
 
 
+@pytest.mark.parametrize(("concept", "answer"), [("呼吸频率", "呼吸28次/分。"), ("respiratory rate", "RR 28/min.")])
+def test_a_rate_of_the_body_is_no_frequency_of_a_drug(concept: str, answer: str) -> None:
+    check = ValueCheck(concept=concept, value=28, unit="/min")
+    assert name_problems(check) == []
+    assert check_answer(check, answer, language="zh").passed
+
+
 def test_a_value_that_is_no_frequency_is_refused() -> None:
     assert name_problems(CHECK) == []
     wrong = CHECK.model_copy(update={"value": "often"})
