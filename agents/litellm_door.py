@@ -175,7 +175,16 @@ def _session() -> Any:
 
 
 def status_of(fault: Exception) -> int:
-    """Return the HTTP status of an error of litellm; 0 where there was no reply."""
+    """Return the HTTP status of an error of litellm; 0 where there was no reply.
+
+    A client of OpenAI's that has no key asks nothing and litellm calls that 500; it is the 401 that other providers'
+    get, for asking again does not help.
+    """
+    below: BaseException | None = fault
+    while below is not None:
+        if (type(below).__module__, type(below).__name__) == ("openai", "OpenAIError"):  # none of its subclasses
+            return 401
+        below = below.__cause__ or below.__context__
     status = getattr(fault, "status_code", 0)
     return status if isinstance(status, int) and status != 200 else 0
 

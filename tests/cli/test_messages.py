@@ -31,6 +31,17 @@ def test_an_endpoint_that_is_not_there_is_told_with_its_remedy(
     assert "--resume --retry" in printed
 
 
+def test_a_key_that_nobody_set_is_told_after_one_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert main([*EVAL, "--agent", "litellm:openai/toy", "--out", str(tmp_path / "run")]) == 1
+    printed = capsys.readouterr().out
+    assert "no reply of openai/toy after 1 try: status 401" in printed
+    assert "OPENAI_API_KEY" in printed
+
+
 def test_sessions_without_words_in_a_language_are_left_out_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
