@@ -50,6 +50,8 @@ def rescore(
         raise UsageError(f"`{path}` has no trajectories.jsonl: give a folder that `wardround eval --out` wrote")
     session_set, store = run_inputs(path, sessions, charts)
     stored = list(read_records(path / "trajectories.jsonl"))
+    if not stored:
+        raise DataError(f"`{path / 'trajectories.jsonl'}` is empty: restore the run folder, or play it again")
     asks = judge is not None and judge.model is not None
     with FolderLock(path) if asks else nullcontext():  # judgements are written to the folder
         fresh = [settled(record, session_set.get(record["session"]), store, None) for record in stored]
@@ -109,8 +111,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
         manifest = orjson.loads(stored.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise DataError(f"`{stored}` cannot be read ({error}): restore the run folder") from error
-    wanted = ("set_hash", "store_hash", "languages", "phrasings", "seed", "view")
-    missing = [name for name in wanted if not isinstance(manifest, dict) or name not in manifest]
+    wanted = {"set_hash": str, "store_hash": str, "languages": list, "phrasings": list, "seed": int, "view": str}
+    missing = [
+        name
+        for name, kind in wanted.items()
+        if not isinstance(manifest, dict) or not isinstance(manifest.get(name), kind)
+    ]
     if missing:
         raise DataError(f"`{stored}` has no `{missing[0]}`: not the manifest of a run; restore the run folder")
     found: dict[str, Any] = manifest

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 import wardround
-from wardround.agents import EvaluationPlan, ExportPlan, Worker, evaluate, export, make_tasks, play
+from wardround.agents import EvaluationPlan, ExportPlan, Worker, evaluate, export, make_tasks, play, rescore
 from wardround.patients import ChartStore, DataError, UsageError
 from wardround.sessions import SessionSet, save_sessions
 
@@ -192,3 +192,18 @@ def test_a_damaged_run_folder_is_named(run: Path, tmp_path: Path, name: str, bod
     (folder / name).write_bytes(body)
     with pytest.raises(DataError, match=name):
         export(ExportPlan(str(folder)), tmp_path / "out.jsonl")
+
+
+def test_a_manifest_of_other_kinds_and_an_empty_run_are_named(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for path in run.glob("*.json*"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    manifest = orjson.loads((folder / "manifest.json").read_bytes())
+    (folder / "manifest.json").write_bytes(orjson.dumps(manifest | {"languages": 5}))
+    with pytest.raises(DataError, match="`languages`"):
+        export(ExportPlan(str(folder)), tmp_path / "out.jsonl")
+    (folder / "manifest.json").write_bytes(orjson.dumps(manifest))
+    (folder / "trajectories.jsonl").write_bytes(b"")
+    with pytest.raises(DataError, match="is empty"):
+        rescore(folder)
