@@ -39,6 +39,7 @@ from .litellm_door import (
     refuse_without_agreement,
     retry_after,
     scrub,
+    scrub_error,
     status_of,
     wait_before,
     without_address,
@@ -314,7 +315,7 @@ class LiteLLMClient:
                     **wanted,
                 )
         except Exception as fault:  # noqa: BLE001  # litellm's errors have no common base beside Exception
-            told = without_address(scrub(str(fault), self._key), plan.base)
+            told = without_address(scrub_error(str(fault), self._key), plan.base)
             return Reply(status_of(fault), told, retry_after(fault))
         choices = getattr(response, "choices", None) or []
         if not choices:

@@ -102,6 +102,14 @@ def without_address(text: str, base: str | None) -> str:
     return text
 
 
+def scrub_error(text: str, key: str | None) -> str:
+    """Take keys out of what an endpoint says went wrong, those in the providers' own variables too."""
+    for name, value in os.environ.items():
+        if name.endswith("_API_KEY"):
+            text = scrub(text, value)
+    return scrub(text, key)
+
+
 def check_litellm() -> None:
     """Look whether litellm may be imported, without importing it.
 

@@ -14,6 +14,7 @@ from wardround.agents.litellm_door import (
     key_of,
     retry_after,
     scrub,
+    scrub_error,
     status_of,
 )
 
@@ -145,7 +146,7 @@ class LiteLLMChat:
             return None
 
     def _fault(self, fault: Exception) -> ChatReply:
-        text = scrub(str(fault), self._key)
+        text = scrub_error(str(fault), self._key)
         status = status_of(fault)
         named = getattr(fault, "param", None)
         too_long = any(words in text.casefold() for words in _TOO_LONG)

@@ -59,18 +59,19 @@ def test_keys_addresses_and_nonsense_of_an_endpoint_reach_no_record(
     endpoint: Endpoint, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MODEL_KEY", KEY)
+    monkeypatch.setenv("OTHER_API_KEY", "own-key-99")
     host = endpoint.base.removeprefix("http://").removesuffix("/v1")
     endpoint.script = [
         chat(None, refusal=f"no, {KEY}"),
         chat("Potassium 4.6.", used=(10**30, 2**63 - 1)),
-        error(404, f"{host} has no such model"),
+        error(404, f"{host} has no such model; own-key-99"),
     ]
     record = played(worker, endpoint)
     told = json.dumps(record)
     assert record["outcome"] == "endpoint_error"
     assert "[endpoint] has no such model" in record["error"]
     assert (record["usage"]["requests"], record["usage"]["tokens_in"], record["usage"]["tokens_out"]) == (2, None, None)
-    assert not any(secret in told or secret in json.dumps(endpoint.bodies) for secret in (KEY, host))
+    assert not any(secret in told or secret in json.dumps(endpoint.bodies) for secret in (KEY, host, "own-key"))
     assert without_address("u:pw1 at h.example:1", "http://u:pw1@h.example:1/v1") == "[endpoint] at [endpoint]"
 
 
