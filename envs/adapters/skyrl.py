@@ -58,6 +58,9 @@ class WardTextEnv(BaseTextEnv):
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Play one message of the model: tool calls (Hermes and other forms), an answer, or a mistake."""
+        if self._cut:  # nothing is played or paid once the round was cut
+            over = {"session_id": self._round.session_id, "truncated": True}
+            return BaseTextEnvStepOutput(observations=[], reward=0.0, done=True, metadata=over)
         self.turns += 1
         step = self._round.send(action)
         self._cut = not step.done and self.max_turns is not None and self.turns >= self.max_turns

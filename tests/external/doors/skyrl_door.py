@@ -42,3 +42,6 @@ cut.init([])
 assert [cut.step("No.")["done"] for _ in range(2)] == [False, True]
 assert cut.get_metrics()["truncated"] == 1.0
 assert WardTextEnv.aggregate_metrics([cut.get_metrics()] * 2)["turns_closed"] == 2.0
+before = cut.round.trajectory_hash
+after = cut.step("Potassium 4.6 mEq/L")
+assert (after["reward"], after["done"], cut.round.trajectory_hash) == (0.0, True, before)
