@@ -158,6 +158,27 @@ def _poisoned(value: Any) -> Any:
     return found
 
 
+def test_spans_behind_a_mark_of_two_units_are_in_place(page: Chromium, run: Path) -> None:
+    records = [one for one in read_records(run / "trajectories.jsonl") if one["agent"] != "baseline-no-memory"]
+    found = [
+        (record["key"], number, span)
+        for record in records
+        for number, turn in enumerate(record["trajectory"]["turns"])
+        for verdict in turn["verdicts"]
+        for span in verdict["spans"]
+        if span["text"] == "7"
+    ]
+    key, number, span = found[0]
+    answers = [one["text"] for one in records[0]["trajectory"]["events"] if one["event"] == "answer"]
+    assert "\U0001f9ea" in answers[number][: span["start"]]
+    _show(page, key)
+    shown = page.run(
+        f"[...document.querySelectorAll('.turn')[{number}].querySelectorAll('mark')].map((one) => one.textContent)"
+    )
+    assert shown
+    assert set(shown) == {"7"}
+
+
 def test_hostile_notes_and_names_are_inert(browser: Chromium, run: Path, tmp_path: Path) -> None:
     for name in ("manifest.json", "inputs.json"):
         (tmp_path / name).write_bytes((run / name).read_bytes())
