@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import fcntl
 import json
 import os
@@ -48,6 +47,13 @@ class Chromium:
         os.close(to_child)
         os.close(from_child)
         self._session: str | None = None
+        try:
+            self._begin(width, height, dark=dark)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _begin(self, width: int, height: int, *, dark: bool) -> None:
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -62,10 +68,14 @@ class Chromium:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):
-            os.close(self._write)
-        self._process.terminate()
-        self._process.wait(timeout=20)
+        self._session = None
+        try:
+            self.send("Browser.close")  # its children end with it
+            self._process.wait(timeout=20)
+        except (OSError, RuntimeError, TimeoutError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait(timeout=20)
+        os.close(self._write)
         os.close(self._read)
         shutil.rmtree(self._profile, ignore_errors=True)
 
