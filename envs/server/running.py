@@ -280,6 +280,7 @@ def _bound(listening: Listening) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((listening.host, listening.port))
+        found.listen(CONNECTIONS)  # from here on whoever is told the address waits to be served, and is not refused
     except (OSError, OverflowError) as fault:
         found.close()
         text = f"cannot listen at {listening.host}:{listening.port} ({fault}); name another --host or --port"

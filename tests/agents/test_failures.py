@@ -221,7 +221,7 @@ def test_whom_one_may_not_ask_one_has_not_misunderstood(worker: Worker) -> None:
         (session, number)
         for session in worker.sessions
         for number, turn in enumerate(session.turns)
-        if turn.source == "patient" and number > 0
+        if turn.source == "patient" and number > 0 and not turn.antecedents
     )
     turns = list(session.turns)
     turns[number] = turns[number].model_copy(update={"implicitness": "PE"})
