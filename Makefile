@@ -6,7 +6,7 @@ BY_FILE := --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-external lint types bench clean
+.PHONY: demo test test-external lint types docs bench clean
 
 demo: $(VENV)/.core
 	$(BIN)/wardround demo --out runs/demo
@@ -23,6 +23,10 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
+
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build -q
+	@echo "docs            build/site/index.html"
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.run

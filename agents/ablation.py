@@ -25,6 +25,7 @@ from .results import read_records
 from .tables import turn_results
 
 VARIATIONS: Final = ("phrasing", "turn", "history", "interview", "language")
+"""What `ablate` can vary, one thing at a time (docs/ablations.md)."""
 FORMAT: Final = "wardround.ablation/1"
 
 

@@ -36,6 +36,7 @@ class Invalid:
 
 
 Action = ToolCall | Answer | Invalid
+"""What an agent does next: call a tool, answer the open turn, or something that is neither."""
 
 
 class EndpointFault(WardroundError):  # noqa: N818 - it says whose fault it was

@@ -33,6 +33,7 @@ from .registry import AgentSpec, find_agent, is_model
 RECORD_FORMAT = "wardround.record/1"
 Outcome = Literal["completed", "truncated", "agent_error", "endpoint_error", "environment_error", "ungraded"]
 Record = dict[str, Any]
+"""What is kept of an episode: its key, outcome, score and trajectory (docs/rollouts.md, `trajectories.jsonl`)."""
 _LONGEST_ERROR = 2000
 _LONGEST_MAKING = 1800.0
 """Seconds a worker waits for charts that another process makes; `hospital-v1` takes minutes."""

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from wardround.patients import UsageError
 
 CREDENTIALED = "credentialed"
+"""Licence tag of data that an agreement protects (MIMIC-IV); sessions and trajectories carry it on."""
 UNKNOWN = "unknown"
+"""Licence tag of data imported without `--licence`; handled as credentialed."""
 
 
 def refuse_without_agreement(licences: Iterable[str], agreement: str | None) -> None:

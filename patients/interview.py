@@ -13,6 +13,7 @@ from .times import Instant, parse_instant
 
 Level = Literal["low", "medium", "high"]
 FactKind = Literal["symptom", "adherence", "social", "function", "pain", "complaint"]
+"""What a fact of an interview is about; which tool asks for it follows from the kind."""
 InterviewTool = Literal[
     "patient.get_symptom_history",
     "patient.get_medication_adherence",

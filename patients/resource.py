@@ -25,6 +25,7 @@ from .errors import DataError
 from .times import SECOND, Instant, format_instant, parse_period
 
 Resource = dict[str, Any]
+"""A FHIR resource as JSON: read, never changed in place."""
 
 SITE = "https://wardround.dev/fhir"
 KNOWN_AT = f"{SITE}/StructureDefinition/known-at"

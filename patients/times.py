@@ -11,7 +11,9 @@ Instant = int
 """Microseconds since the epoch, UTC."""
 
 SECOND = 1_000_000
+"""A second as a difference of instants (microseconds)."""
 DAY = 86_400 * SECOND
+"""A day of 24 hours as a difference of instants (microseconds)."""
 NEVER: Instant = 2**62
 """A time that no anchor reaches: facts that are never visible."""
 

@@ -10,12 +10,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .notebook import score_view
+
 Language = Literal["en", "zh"]
 Task = str
 """IL, DG, CR or WU in the physassist family; other families bring their own."""
 
 Status = Literal["high", "low", "normal", "rising", "falling", "stable", "positive", "negative", "undetectable"]
 Act = Literal["start", "stop", "hold", "continue", "reduce", "increase", "switch", "recheck", "refer", "order", "avoid"]
+"""What may be advised of a drug, a test or a service."""
 Polarity = Literal["present", "absent"]
 Number = int | float
 CheckValue = Number | str
@@ -298,6 +301,7 @@ Check = Annotated[
 """Any check: a recursive union told apart by `kind`."""
 
 GUARD_KINDS = frozenset({"avoids", "grounded", "grounded_mentions", "only", "only_write", "retrieved", "not"})
+"""Kinds of checks that only forbid, so that silence passes them."""
 
 
 class Item(Frozen):
@@ -363,6 +367,9 @@ class TurnScore(Frozen):
     verdicts: tuple[Verdict, ...] = ()
     notes: tuple[str, ...] = ()
     """Rules that fired beyond single items (dumping, hedging, unrequested write, plan incomplete)."""
+
+    def _repr_html_(self) -> str:
+        return score_view(self.model_dump(mode="json"))
 
 
 class WriteRecord(Frozen):

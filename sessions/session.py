@@ -13,7 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from wardround.patients import Fact, Interview, Persona, Recording, Reply
 from wardround.rubrics import Item, Text, TurnSpec
 
+from .notebook import session_view
+
 FORMAT: Final = "wardround.session/1"
+"""Name and version of the form a line of a session file has (`Session.format`)."""
 
 Phrasing = Literal["explicit", "implicit"]
 Language = Literal["en", "zh"]
@@ -113,8 +116,8 @@ class Branch(_Frozen):
 
     on: str
     """Concept id of the measurement that decides."""
-    test: Literal["high", "low", "abnormal"]
-    """What is asked of it, against the chart's own range."""
+    test: Literal["high", "low", "abnormal", "rising", "falling"]
+    """What is asked of it: how it lies to the chart's own range, or which way it went since the value before."""
     held: bool
     """Whether it held in this chart."""
     taken: tuple[int, ...]
@@ -190,6 +193,9 @@ class Session(_Frozen):
     turns: tuple[Turn, ...] = Field(min_length=1)
     labels: dict[str, str] = Field(default_factory=dict)
     """Free-form labels for breakdowns (pair, arc …); never shown to agents."""
+
+    def _repr_html_(self) -> str:
+        return session_view(self)
 
 
 def session_schema() -> dict[str, Any]:

@@ -23,6 +23,7 @@ from wardround.patients import ALL_TOOLS, TOOLS, ChartStore, Stream, UsageError,
 from wardround.sessions import Session, SessionSet, charts_of, load_sessions
 
 Form = Literal["text", "tools", "reply"]
+"""One of `FORMS`."""
 FORMS: Final = ("text", "tools", "reply")
 """How a policy acts: messages in the action grammar; a provider's native tool calls; calls alone (TRL)."""
 
