@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .replay import judge_words, pending, replay
     from .settings import Settings
     from .spaces import Unicode
-    from .trajectory import ENV_ID, TRAJECTORY_FORMAT
+    from .trajectory import ENV_ID, TRAJECTORY_FORMAT, Trajectory
     from .view import EpisodeView
     from .ward import SPEAKERS, WardEnv
 
@@ -31,6 +31,7 @@ __all__ = [
     "EpisodeView",
     "ParsedAction",
     "Settings",
+    "Trajectory",
     "Unicode",
     "WardEnv",
     "grade_answer",
@@ -52,6 +53,7 @@ _HOMES = {
     "EpisodeView": "view",
     "ParsedAction": "actions",
     "Settings": "settings",
+    "Trajectory": "trajectory",
     "UNKNOWN": "agreements",
     "Unicode": "spaces",
     "WardEnv": "ward",

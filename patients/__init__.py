@@ -7,6 +7,7 @@ from .caching import cache_folder, cached, fingerprint
 from .chart import Chart, Entry, Snapshot, ViewFilter
 from .datafile import load_data
 from .dialogue import Dialogue, Said, interview_problems
+from .drawing import Drawing, draw_series
 from .elements import document_text
 from .errors import BusyError, DataError, UsageError, WardroundError
 from .exporting import ExportReport, export_ndjson
@@ -22,6 +23,7 @@ from .inspection import Event, TypeOverview, never_visible, overview, printable,
 from .interview import Fact, FactKind, Interview, Persona, Reply, Words
 from .interviewing import interview_stats, make_interview
 from .loading import load_charts
+from .markup import html_text, html_view
 from .outputs import check_output, write_whole, writing_whole
 from .overlay import InvalidResource, Overlay
 from .plotting import Series, lab_series, plot_text
@@ -56,6 +58,7 @@ __all__ = [
     "ChartStore",
     "DataError",
     "Dialogue",
+    "Drawing",
     "Element",
     "Entry",
     "Event",
@@ -101,12 +104,15 @@ __all__ = [
     "check_output",
     "conditions_of",
     "document_text",
+    "draw_series",
     "dump_resource",
     "export_ndjson",
     "fhir_search",
     "find_tool",
     "fingerprint",
     "format_instant",
+    "html_text",
+    "html_view",
     "import_fhir",
     "import_mimic",
     "interview_at",

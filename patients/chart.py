@@ -12,6 +12,7 @@ import numpy as np
 import zstandard
 
 from .fulltext import TextIndex, open_index
+from .markup import html_view
 from .packing import Index, PackedChart
 from .search import Search, concept_matches
 from .snapshot import Array, Entry, Snapshot, ViewFilter
@@ -73,6 +74,12 @@ class Chart:
 
     def __len__(self) -> int:
         return sum(self.index.counts.values())
+
+    def _repr_html_(self) -> str:
+        """Show what the chart holds in all, without a word of it."""
+        facts = [("licence", self.licence), ("hash", self.hash), ("resources", f"{len(self):,}")]
+        rows = sorted(self.index.counts.items())
+        return html_view(f"Chart of {self.patient_id}", facts, [("Resources", ("type", "resources"), rows)])
 
     def at(self, anchor: Instant, view: ViewFilter | None = None) -> Snapshot:
         """Return the record as it was known at `anchor` (inclusive), without what `view` hides. Cached, bounded."""

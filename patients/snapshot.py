@@ -14,11 +14,12 @@ import numpy as np
 
 from .elements import age_at, document_text
 from .fulltext import TYPES, phrase
+from .markup import html_view
 from .packing import attributes, fold
 from .resource import Resource, dump, load
 from .rows import compact_row
 from .search import Hits, Search, asks_concept
-from .times import Instant
+from .times import NEVER, Instant, format_instant
 
 if TYPE_CHECKING:
     from .chart import Chart
@@ -138,6 +139,13 @@ class Snapshot:
         self._patient_rows: dict[int, bytes] = {}
         self.derived: dict[Any, Any] = {}
         """What other modules make of what is visible and keep with it; they bound it."""
+
+    def _repr_html_(self) -> str:
+        """Show how much was known at the anchor, without a word of it."""
+        now = "all that ever became known" if self.anchor >= NEVER - 1 else format_instant(self.anchor)
+        rows = [(kind, found) for kind in sorted(self.chart.index.spans) if (found := self.count(kind))]
+        facts = [("as of", now), ("licence", self.chart.licence), ("chart hash", self.chart.hash)]
+        return html_view(f"Record of {self.patient_id}", facts, [("Known then", ("type", "resources"), rows)])
 
     def imported(self, kind: str) -> bool:
         """Tell whether any resource of a type was imported at all (for whichever patient)."""

@@ -20,6 +20,7 @@ from .behind import Behind
 from .chart import Chart
 from .errors import DataError, UsageError
 from .interview import Interview
+from .markup import html_view
 from .packing import Index, PackedChart, body_hash, frame_digest
 
 if TYPE_CHECKING:
@@ -84,6 +85,13 @@ class ChartStore:
 
     def __len__(self) -> int:
         return len(self.patients())
+
+    def _repr_html_(self) -> str:
+        """Show what the store is and whose charts it holds."""
+        facts = [("licence", self.licence), ("hash", self.hash), ("patients", f"{len(self):,}")]
+        return html_view(
+            f"Charts: {self.path.name}", facts, [("Patients", ("id",), [(one,) for one in self.patients()])]
+        )
 
     def __contains__(self, patient_id: object) -> bool:
         return patient_id in self.patients()

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from wardround.patients import DataError, UsageError, check_output, write_whole
 
+from .notebook import set_view
 from .session import Session
 
 CANARY: Final = "wardround-canary 6f0c2a1e-9d57-4b38-8a44-d1f3c07be952: evaluation data, keep out of training corpora"
@@ -71,6 +72,9 @@ class SessionSet:
 
     def __repr__(self) -> str:
         return f"SessionSet({self.name!r}, sessions={len(self)}, hash={self.hash[:12]})"
+
+    def _repr_html_(self) -> str:
+        return set_view(self)
 
     def get(self, session_id: str) -> Session:
         """Return the session with that id.
