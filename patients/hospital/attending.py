@@ -5,6 +5,7 @@ from __future__ import annotations
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
+from .clotting import dissolve
 from .course import support
 from .generation import rules
 from .generation_rules import Closing
@@ -28,6 +29,7 @@ def attend(course: Course, at: Instant) -> None:
     """
     if course.in_icu and course.icu_from <= at < course.icu_to:
         support(course, at)
+        dissolve(course, at)
         _sedate(course, at)
     else:
         _wake(course, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wardround.patients.knowledge.bedside import condition_profiles
-from wardround.patients.knowledge.graph_models import Phase
+from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
 from .aching import ache
@@ -13,7 +13,7 @@ from .generation import rules
 from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
 from .life import Prescription
 from .making import HOUR, MINUTE, Making, at_clock, between
-from .medicating import is_drip, monitors
+from .medicating import is_drip, is_once, monitors
 from .naming import name_of
 from .operating import cover, make_ready, safe_from
 from .signs import Showing, measured
@@ -104,7 +104,7 @@ def treat(course: Course, one: str, phase: Phase, at: Instant) -> list[Prescript
     started = []
     illness = course.illness(one)
     for number, line in enumerate(course.profile(one).treatments):
-        if phase not in line.phase or line.targeted:
+        if phase not in line.phase or line.targeted or _had_once(course, one, line):
             continue
         order = course.desk.treat(illness, line, phase, at + number * 3 * MINUTE, "inpatient", course.place(at))
         if order is None:
@@ -113,6 +113,12 @@ def treat(course: Course, one: str, phase: Phase, at: Instant) -> list[Prescript
         if line.works and one not in course.working:
             course.working[one] = max(order.start, at)
     return started
+
+
+def _had_once(course: Course, illness: str, line: Treatment) -> bool:
+    """Tell whether the single dose of a line was given in this stay: nobody is loaded, or lysed, twice."""
+    mine = [one for one in course.making.orders.values() if one.line == line.id and one.indication == illness]
+    return any(is_once(one) and one.encounter in course.encounters for one in mine)
 
 
 def settle(course: Course) -> None:

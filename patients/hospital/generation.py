@@ -8,6 +8,7 @@ from typing import Literal
 from wardround.patients.knowledge.graph_models import LabEffect, Severity, Treatment
 
 from .documents import Frozen, Words, read_document
+from .generation_care import Dialysed, Lysis, NoThinner
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
@@ -158,6 +159,11 @@ class Rules(Frozen):
     """Conditions that are treated in the first minutes."""
     eases: dict[str, Eases]
     """Procedure → what it takes away."""
+    lysis: Lysis
+    no_thinner: NoThinner
+    dialysed: Dialysed
+    never_in_background: tuple[str, ...]
+    """Findings of a fresh bleeding, which an illness that did not bring the patient in does not show."""
     booked: tuple[Booked, ...]
     tapered: Tapered
     as_needed: tuple[AsNeeded, ...]

@@ -382,6 +382,8 @@ class AtOnce(Frozen):
     """Minutes after arrival."""
     studies: dict[str, tuple[int, int]]
     """Study → minutes after arrival."""
+    read: tuple[int, int] | None = None
+    """Minutes after which they are read; None: as always."""
 
 
 class Eases(Frozen):

@@ -14,6 +14,7 @@ from .anaemia import recognise
 from .answering import call_back
 from .background import background
 from .clinic import treat_at_home, visit
+from .clotting import look_again_at_filter
 from .course import arrive, settle
 from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
@@ -126,6 +127,7 @@ def _come(making: Making, desk: Desk, slot: Slot, recent: list[str]) -> str | No
     if making.died is None:
         take_again(making, desk, course.leaves)
         plan_leaving(course)
+        look_again_at_filter(course)
         call_back(making, course.ward, course.leaves)
     chart_doses(course)
     fell = "fall" in making.showing

@@ -17,7 +17,7 @@ from .life import Illness, Pair, Prescription
 from .making import HOUR, MINUTE, Making, between, within
 from .physiology import Shift
 from .prescribing import Choice, Problem, Situation, choose, problems
-from .situating import is_a, situation
+from .situating import in_shock, is_a, situation
 from .thinning import to_end, too_thin
 
 Kind = Literal["home", "inpatient", "discharge"]
@@ -175,6 +175,7 @@ class Desk:
         if not making.chance(line.percent, "line", illness.id, line.id):
             return False
         have = {one.condition for one in making.ill(at)} | making.showing | {illness.condition}
+        have |= {"shock"} if in_shock(making, at) else set()
         have |= {rules().drinkers.trait} if making.person.drinks_per_week >= rules().drinkers.drinks else set()
         if line.needs and not any(one in have or self._measured(one, at) for one in line.needs):
             return False

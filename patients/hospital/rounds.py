@@ -10,6 +10,7 @@ from wardround.patients.times import DAY, Instant
 
 from .answering import answer
 from .attending import attend, tube_between
+from .clotting import look_after_clot
 from .course import enter_icu, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
@@ -131,6 +132,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     if course.dies and at - DAY < course.worse <= at:
         tell(making, at, course.place(at), "worsened", (course.principal,))
     carry_on(course, at)
+    look_after_clot(course, at, phase)
     hand_over(course, at, phase)
     _stop_what_is_done(course, at)
     if phase == "inpatient":

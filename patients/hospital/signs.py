@@ -78,6 +78,8 @@ class Showing:
         return possible(self._making, finding, self._at)
 
     def _there(self, illness: Illness, role: Role, edge: FindingEdge, finding: FindingProfile) -> bool:
+        if role == "background" and edge.finding in rules().never_in_background:
+            return False
         if finding.trait is not None:
             return _has_trait(self._making, finding.trait)
         if finding.type == "medication":

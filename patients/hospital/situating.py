@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from types import MappingProxyType
 from typing import Literal
@@ -26,6 +26,12 @@ def is_a(drug: str, kinds: Iterable[str]) -> bool:
     return not wider(drug).isdisjoint(kinds)
 
 
+def in_shock(making: Making, at: Instant, without: Collection[str] = ()) -> bool:
+    """Tell whether drugs hold up the circulation at an instant, orders of some ids left out."""
+    running = [order.drug for order in making.active(at) if order.id not in without]
+    return any(is_a(drug, rule.drugs) for rule in rules().called_for for drug in running)
+
+
 def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] = ()) -> Situation:
     """Return the patient as a prescriber sees them at an instant.
 
@@ -47,14 +53,14 @@ def situation(making: Making, at: Instant, phase: Phase, without: Iterable[str] 
             labs.pop(rule.lab, None)
             said.add(rule.lab)
     running = [order for order in making.active(at) if order.id not in left_out]
-    if any(is_a(order.drug, rule.drugs) for rule in rules().called_for for order in running):
+    if in_shock(making, at, left_out):
         conditions |= {"shock"}
     age = making.age(at)
     return Situation(
         age=age,
         sex=making.person.sex,
         weight_kg=making.person.weight_kg,
-        crcl=clearance(age, making.person.sex, making.person.weight_kg, labs.get("creatinine")),
+        crcl=_cleared(conditions, clearance(age, making.person.sex, making.person.weight_kg, labs.get("creatinine"))),
         child_pugh=child_pugh(conditions | making.suspected, labs),
         pregnant=any(one in conditions for one in rules().pregnancy),
         conditions=(conditions | making.showing | making.suspected) - said,
@@ -73,6 +79,14 @@ def clearance(age: int, sex: str, weight: Decimal, creatinine: Decimal | None) -
     if sex == "female":
         value = value * 85 / 100
     return value.quantize(Decimal(1), ROUND_HALF_UP)
+
+
+def _cleared(conditions: frozenset[str], computed: Decimal | None) -> Decimal | None:
+    """Return the clearance that counts: next to none on dialysis, however low a session brings creatinine."""
+    rule = rules().dialysed
+    if computed is None or conditions.isdisjoint(rule.conditions):
+        return computed
+    return min(computed, Decimal(rule.clearance))
 
 
 def child_pugh(conditions: frozenset[str], labs: Mapping[str, Decimal]) -> Literal["A", "B", "C"] | None:

@@ -64,6 +64,8 @@ class Course:
     """Cultures by whose susceptibilities the antibiotic was looked at."""
     reported: set[str] = field(default_factory=set)
     """Cultures whose susceptibilities were acted on."""
+    decided: set[str] = field(default_factory=set)
+    """What is decided once a stay and was: lines, procedures, home orders taken up again."""
     first_result: int = 0
     """Where in the life's results this stay begins."""
     home: tuple[str, ...] = ()

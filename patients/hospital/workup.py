@@ -95,7 +95,9 @@ def study(
         return None
     identity = making.new("im")
     stream = making.stream("study", identity)
-    known_at = at + between(stream, *profile.minutes) * MINUTE
+    soon = rules().at_once.get(illness.condition)
+    read = soon.read if soon is not None and order.study in soon.studies else None
+    known_at = at + between(stream, *(read or profile.minutes)) * MINUTE
     shown = _shown(making, order.study, illness, at, known_at, encounter, identity)
     compare = next((one.id for one in reversed(making.studies) if one.study == order.study), None)
     found = Study(

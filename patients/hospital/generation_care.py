@@ -1,0 +1,47 @@
+"""Kinds of rules for care that answers something: a clot, a failing kidney, a value off, a test before a scan."""
+
+from __future__ import annotations
+
+from wardround.patients.knowledge.graph_models import ProcedureOrder
+
+from .documents import Frozen, Words
+
+
+class Lysis(Frozen):
+    """An illness whose shock is treated by dissolving the clot, and what is done where that may not be."""
+
+    condition: str
+    line: str
+    """Line of treatment; its dose is given once."""
+    finding: str
+    """Vital finding that tells of shock where no pressor runs yet."""
+    instead: ProcedureOrder
+    words: Words
+    """Why it is not given, with `{why}`."""
+
+
+class NoThinner(Frozen):
+    """What is done for a clot where no anticoagulant may be given."""
+
+    conditions: tuple[str, ...]
+    filter: ProcedureOrder
+    words: Words
+    """Why there is no anticoagulant, with `{why}`."""
+    later: Words
+    """What goes on at home, with `{n}`, the days until it is looked at again."""
+    days: tuple[int, int]
+
+
+class Dialysed(Frozen):
+    """How people on dialysis are looked after."""
+
+    conditions: tuple[str, ...]
+    """Whose kidneys do next to nothing, whatever the creatinine after a session says."""
+    clearance: int
+    """What a prescriber counts with then, mL/min."""
+    procedure: str
+    before: tuple[str, ...]
+    """Labs and panels drawn before each session."""
+    before_minutes: int
+    after: tuple[str, ...]
+    after_minutes: int
