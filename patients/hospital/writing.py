@@ -99,10 +99,12 @@ def _admission_time(outline: Outline, root: Stay, stream: Stream) -> Instant:
 
 
 def _days(outline: Outline, root: Stay, admitted: Instant, stream: Stream) -> Iterator[_Planned]:
-    """Yield the progress notes: the first day, then every day or every other, six at most."""
-    first = admitted // DAY
+    """Yield the progress notes: the first day, then every day or every other, six at most.
+
+    Hospital days are counted from the date of admission, which is day 1.
+    """
     last = (root.end - 3 * HOUR) // DAY
-    days = list(range(first + 1, last + 1))
+    days = list(range(admitted // DAY + 1, last + 1))
     if len(days) > _LONG_STAY:
         step = 1 if len(days) <= _MOST_PROGRESS else (len(days) + _MOST_PROGRESS - 1) // _MOST_PROGRESS
         days = days[::step][:_MOST_PROGRESS]
@@ -115,7 +117,7 @@ def _days(outline: Outline, root: Stay, admitted: Instant, stream: Stream) -> It
         place, title = (icu.id, "icu") if icu is not None else (root.id, "progress")
         author = f"icu {root.id}" if icu is not None else f"ward {root.id}"
         stored = min(at + _minutes(stream, 5, 120), root.end)
-        yield _Planned("progress", title, at, stored, place, author, root, since, day - first + 1)
+        yield _Planned("progress", title, at, stored, place, author, root, since, day - root.start // DAY + 1)
         since = at
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cache
 
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
+from wardround.patients.times import DAY
 
 from .life import Illness, Result
 from .phrasing import Teller, capital, opened, plain_line, table, unique
@@ -104,14 +105,26 @@ def _on_day(scribe: Scribe, teller: Teller, principal: Illness, day: int) -> Sen
         elif measured_better(known, principal):
             state, facts = teller.words("assess.state.improved"), (last.id,)
     name = scribe.condition(principal)
+    operated, done = _after_operation(scribe, teller)
     return teller.say(
         "assess.day",
-        ("person", known.root.id, principal.id, *facts),
+        ("person", known.root.id, principal.id, *done, *facts),
         day=str(day),
         principal=name,
         Principal=capital(name),
-        state=opened(state),
+        state=opened(operated + opened(state)),
     )
+
+
+def _after_operation(scribe: Scribe, teller: Teller) -> tuple[str, tuple[str, ...]]:
+    """Return which day after the last operation of the stay it is, and the operation; "" where there was none."""
+    known = scribe.known
+    done = [one for one in known.life.treated if one.procedure in table("operations") and known.begin <= one.at]
+    done = [one for one in done if (one.end or one.at) <= known.at]
+    if not done:
+        return "", ()
+    days = known.at // DAY - done[-1].at // DAY
+    return opened(teller.words("assess.postop", days=str(days))), (done[-1].id,)
 
 
 def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:

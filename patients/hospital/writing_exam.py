@@ -86,7 +86,8 @@ def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], pa
     present, absent = _by_part(scribe.known, better)
     if ventilated(scribe.known) is not None:  # who is sedated shows neither the mind nor what takes an answer
         parts = [part for part in parts if part != "psych"]
-        present["neuro"] = [one for one in present.get("neuro", ()) if one.finding not in table("exam_mind")]
+        silent = {*table("exam_mind"), *table("exam_answered")}
+        present["neuro"] = [one for one in present.get("neuro", ()) if one.finding not in silent]
         absent = {part: found for part, found in absent.items() if part not in table("exam_unvoiced")}
     said = []
     for part in parts:
@@ -102,9 +103,21 @@ def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], pa
             normal, more = _not_there(scribe, teller, absent.get(part, ()), alone=not items)
             if usual is not None and not items and not normal:
                 items, ids = [usual.text], list(usual.facts)
-        if items or normal:
-            said.append(_line(scribe, teller, part, [*items, *normal], [*ids, *more]))
+        wound, done = _wound(scribe, teller, part)
+        if items or normal or wound:
+            said.append(_line(scribe, teller, part, [*items, *normal, *wound], [*ids, *more, *done]))
     return said
+
+
+def _wound(scribe: Scribe, teller: Teller, part: str) -> tuple[list[str], list[str]]:
+    """Return how the wound of the last operation of the stay looks, for the part of the body that it is on."""
+    known, sites = scribe.known, table("exam_wounds")
+    done = [one for one in known.life.treated if one.title in sites and known.begin <= one.at]
+    done = [one for one in done if (one.end or one.at) <= known.at]
+    if not done or sites[done[-1].title].partition(" ")[0] != part:
+        return [], []
+    site = sites[done[-1].title].partition(" ")[2]
+    return [teller.words("exam.wound", site=site)], [done[-1].id]
 
 
 def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str, list[Sign]], dict[str, list[Sign]]]:

@@ -1,0 +1,100 @@
+"""What the fifth reading found in words: days of the stay, held drugs, cultures, reports, advice, histories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from wardround.patients.hospital.generation import rules
+from wardround.patients.hospital.life import Life, Stay, Treated
+from wardround.patients.hospital.living import make_life
+from wardround.patients.hospital.phrasing import table
+from wardround.patients.hospital.record import Note, Record
+from wardround.patients.hospital.workup import plain_name
+from wardround.patients.hospital.writing import write_record
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
+from wardround.patients.times import DAY
+
+pytestmark = pytest.mark.no_cover  # forty lives are made and written; a few reach the same lines
+
+_LIVES = 40
+
+
+@cache
+def _written() -> tuple[tuple[Life, Record], ...]:
+    """Return lives with their records."""
+    lives = [make_life(55022, index) for index in range(_LIVES)]
+    return tuple((life, write_record(life)) for life in lives)
+
+
+def _notes(*kinds: str) -> Iterator[tuple[Life, Stay, Note]]:
+    """Yield the notes of some kinds with the life and the whole stay that each is about."""
+    for life, record in _written():
+        stays = {one.id: one for one in life.stays}
+        for note in record.notes:
+            if note.kind in kinds:
+                stay = stays[note.encounter]
+                yield life, stays[stay.part_of] if stay.part_of is not None else stay, note
+
+
+def _text(note: Note, *slugs: str) -> str:
+    return "\n".join(part.text for part in note.parts if not slugs or part.slug in slugs)
+
+
+# -- days of the stay --------------------------------------------------------------------------------------------------
+
+_DAY = re.compile(r"\b(?:hospital day |HD ?#?|[Dd]ay )(\d+)")
+_POSTOPERATIVE = re.compile(r"\b(?:postoperative day |POD ?#?)(\d+)")
+
+
+def test_the_day_of_the_stay_is_counted_from_the_date_of_admission() -> None:
+    seen = 0
+    for _, stay, note in _notes("progress"):
+        told = _DAY.findall(_POSTOPERATIVE.sub("", _text(note, "assessment")))
+        assert told == [str(note.at // DAY - stay.start // DAY + 1)], note.id
+        seen += 1
+    assert seen > 40
+
+
+def test_after_an_operation_its_day_is_told_and_how_the_wound_looks() -> None:
+    seen = 0
+    for life, stay, note in _notes("progress"):
+        done = [one for one in life.treated if one.procedure in table("operations") and stay.start - DAY < one.at]
+        done = [one for one in done if (one.end or one.at) <= note.at]
+        told = _POSTOPERATIVE.findall(_text(note, "assessment"))
+        assert told == ([str(note.at // DAY - done[-1].at // DAY)] if done else []), note.id
+        if done and done[-1].title in table("exam_wounds"):
+            seen += 1
+            assert table("exam_wounds")[done[-1].title].partition(" ")[2] in _text(note, "physical-exam")
+    assert seen
+
+
+def test_every_operation_has_a_wound() -> None:
+    titles = {
+        rules().titles.get(f"{one.id}/{order.procedure}") or plain_name(order.procedure)
+        for one in condition_profiles().values()
+        for order in one.workup.procedures
+        if order.procedure in table("operations")
+    }
+    assert set(table("exam_wounds")) == {title[0].upper() + title[1:] for title in titles}
+
+
+def _examined(life: Life, note: Note) -> set[str]:
+    signs = {one.id: one.finding for one in life.signs}
+    return {signs[one] for part in note.parts if part.slug == "physical-exam" for one in part.facts if one in signs}
+
+
+def test_the_sedated_show_no_sign_that_takes_an_answer() -> None:
+    answered = set(table("exam_answered"))
+    assert all(finding_profiles()[one].type == "sign" for one in answered)
+    life, stay, note = next(found for found in _notes("progress") if _examined(found[0], found[2]) & answered)
+    name = "mechanical_ventilation"
+    tube = Treated("p999", name, "Mechanical ventilation", stay.start, None, stay.id, stay.principal)
+    sedated = write_record(replace(life, treated=(*life.treated, tube)))
+    again = next(one for one in sedated.notes if (one.kind, one.at) == (note.kind, note.at))
+    assert "p999" in {fact for part in again.parts for fact in part.facts}
+    assert not _examined(life, again) & answered
