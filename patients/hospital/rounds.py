@@ -26,7 +26,7 @@ from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
 from .watching import watch
-from .working_up import draw_labs, look_again, perform
+from .working_up import draw_labs, keep_up, look_again, perform
 from .workup import draw
 
 _MANY_VITALS = 60
@@ -132,6 +132,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     if course.dies and at - DAY < course.worse <= at:
         tell(making, at, course.place(at), "worsened", (course.principal,))
     carry_on(course, at)
+    keep_up(course, at)
     look_after_clot(course, at, phase)
     hand_over(course, at, phase)
     _stop_what_is_done(course, at)

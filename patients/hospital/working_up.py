@@ -7,6 +7,7 @@ from wardround.patients.times import DAY, Instant
 
 from .aching import ease, sore
 from .diagnosing import move_body
+from .dialysing import by_day, draw_round, next_session, rebound
 from .generation import rules
 from .life import Illness, Pair, Result, Treated
 from .making import HOUR, MINUTE, at_clock, between
@@ -145,9 +146,24 @@ def _keep_up(course: Course) -> None:
                 continue
             stream = making.stream("keeping up", illness.id, order.procedure, course.ward)
             at = course.admitted + between(stream, order.hours[0] * 60, order.hours[1] * 60) * MINUTE
+            at = by_day(course, at, illness.id, course.ward)
             while at <= course.leaves - 4 * HOUR:
                 perform(course, illness, order, at)
                 at += order.every_hours * HOUR
+
+
+def keep_up(course: Course, at: Instant) -> None:
+    """Go on at a round with what a chronic condition needs again and again, where the stay takes longer.
+
+    Args:
+        course: The stay.
+        at: The round.
+    """
+    for illness in course.making.ill(course.arrival):
+        for order in course.profile(illness.id).workup.procedures:
+            due = next_session(course, illness, order, at)
+            if due is not None:
+                perform(course, illness, order, due)
 
 
 def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant) -> None:
@@ -169,7 +185,11 @@ def perform(course: Course, illness: Illness, order: ProcedureOrder, at: Instant
     for one in making.ill(at):
         if one.condition in barred and one.id not in course.acute:
             making.change(one, resolved=done.end)
-    move_body(making, illness, order.effects, at, episode=True, flare=done.id)
+    if order.rebounds:
+        rebound(making, illness, order, done)
+    else:
+        move_body(making, illness, order.effects, at, episode=True, flare=done.id)
+    draw_round(course, done)
     sore(making, done)
     ease(making, done)
     what = name_of(order.procedure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -11,9 +12,10 @@ from hospital_many_lives import many_lives, values_of
 
 from wardround.patients.hospital import diagnosing, episodes
 from wardround.patients.hospital.generation import rules
-from wardround.patients.hospital.life import Illness, Life, Prescription, Stay
+from wardround.patients.hospital.life import Illness, Life, Prescription, Stay, Treated
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.making import HOUR, Making
+from wardround.patients.hospital.prescribing import Situation, problems
 from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, NEVER, Instant
@@ -142,3 +144,61 @@ def test_an_illness_in_the_background_does_not_bleed() -> None:
                 seen += 1
                 assert sign.finding not in rules().never_in_background, f"{life.index} {ill[sign.owners[0][0]]}"
     assert seen > 50
+
+
+# -- dialysis ----------------------------------------------------------------------------------------------------------
+
+
+def _sessions() -> Iterator[tuple[Life, Stay, list[Treated]]]:
+    for life in (*_made(), *many_lives()):
+        ill = {one.id: one.condition for one in life.illnesses}
+        for stay in life.stays:
+            inside = {stay.id, *(one.id for one in life.stays if one.part_of == stay.id)}
+            mine = [one for one in life.treated if one.procedure == "dialysis" and one.encounter in inside
+                    and ill[one.illness or ""] in rules().dialysed.conditions]  # fmt: skip
+            if stay.kind == "ward" and mine:
+                yield life, stay, mine
+
+
+def test_blood_is_drawn_before_each_session_and_what_it_takes_out_comes_back() -> None:
+    seen = back = 0
+    for life, stay, sessions in _sessions():
+        for number, session in enumerate(sessions):
+            if session.at - stay.start < HOUR:
+                continue
+            seen += 1
+            end = session.end or session.at
+            for lab in ("potassium", "urea_nitrogen", "creatinine", "phosphate", "weight"):
+                drawn = [one for one in life.results if one.lab == lab and session.at - HOUR < one.at < session.at]
+                assert drawn, f"{life.index} {session.id} {lab}: not drawn before"
+            creatinine = [(one.at, Decimal(one.text)) for one in life.results if one.lab == "creatinine"]
+            before = [value for at, value in creatinine if session.at - HOUR < at < session.at][-1]
+            after = [value for at, value in creatinine if end < at < end + 16 * HOUR]
+            assert all(value < before for value in after), f"{life.index} {session.id}: {before} {after}"
+            if after and number + 1 < len(sessions):
+                again = [value for at, value in creatinine if 0 < sessions[number + 1].at - at < HOUR]
+                assert again and again[-1] > after[0], f"{life.index} {session.id}: {after} {again}"
+                back += 1
+    assert seen >= 8
+    assert back >= 2
+
+
+def test_sessions_go_on_every_other_day_by_daylight_until_the_patient_leaves() -> None:
+    for life, stay, sessions in _sessions():
+        ends = [one.at for one in sessions[1:]] + [stay.end]
+        for session, following in zip(sessions, ends, strict=True):
+            assert following - session.at < 80 * HOUR, f"{life.index} {stay.id} {session.id}"
+            assert 5 * HOUR < session.at % DAY < 19 * HOUR, f"{life.index} {session.id}"
+
+
+def test_who_is_on_dialysis_gets_no_dose_for_better_kidneys() -> None:
+    seen = 0
+    for life, stay, sessions in _sessions():
+        for order in life.prescriptions:
+            if order.start > sessions[0].at and order.start <= stay.end and order.kind != "home":
+                seen += 1
+                around = Situation(age=60, sex="male", weight_kg=life.person.weight_kg, crcl=Decimal(9))
+                wrong = [one for one in problems(order.drug, order.dose, order.route, order.frequency, around)
+                         if one.kind == "renal"]  # fmt: skip
+                assert not wrong, f"{life.index} {order.id} {order.drug} {order.dose}"
+    assert seen >= 10
