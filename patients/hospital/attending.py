@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from wardround.patients.knowledge.graph_models import Phase
 from wardround.patients.times import DAY, Instant
 
@@ -86,9 +88,9 @@ def _close(course: Course, at: Instant) -> None:
     running = [one for one in mine if one.line in rule.lines]
     if not running and not any(one.line in beside for one in mine):
         return
-    value = course.making.known(rule.lab, at, 10 * HOUR)
-    if value is None or value > rule.enough:
+    if not _closed(course, rule, at):
         _go_on(course, rule, ill, at)
+        _hold_salt(course, rule, mine, at)
         return
     why = rules().reasons["gap_closed"].pair()
     for order in [*running, *(one for one in mine if one.line in beside)]:
@@ -96,6 +98,24 @@ def _close(course: Course, at: Instant) -> None:
     for line in course.profile(ill).treatments:
         if line.id in rule.then:
             course.desk.treat(course.illness(ill), line, "inpatient", at, "inpatient", course.place(at))
+
+
+def _closed(course: Course, rule: Closing, at: Instant) -> bool:
+    """Tell whether a ketoacidosis is over: by the gap or, where something else keeps that open, by the ketones."""
+    value = course.making.known(rule.lab, at, 10 * HOUR)
+    if value is not None and value <= rule.enough:
+        return True
+    return all(bound.off(course.making.known(bound.lab, at, 10 * HOUR)) for bound in rule.cleared)
+
+
+def _hold_salt(course: Course, rule: Closing, mine: Sequence[Prescription], at: Instant) -> None:
+    """End the potassium beside the insulin where there is enough of it."""
+    if not rule.salt.off(course.making.known(rule.salt.lab, at, 10 * HOUR)):
+        return
+    lines = {*rule.ends, *(one.line.id for one in rule.beside if one.line is not None and one.lab == rule.salt.lab)}
+    for order in mine:
+        if order.line in lines:
+            course.desk.end(order, at, rules().reasons["resolved"].pair(), ended="completed")
 
 
 def _sweeten(course: Course, order: Prescription, rule: Closing) -> None:
@@ -116,7 +136,7 @@ def _go_on(course: Course, rule: Closing, ill: str, at: Instant) -> None:
             if order is not None and extra.lab == _SUGAR and order.start >= at:
                 _sweeten(course, order, rule)
     if at - course.drawn.get(rule.lab, 0) >= rule.hours * HOUR:
-        draw_labs(course, [rule.panel], at + 10 * MINUTE)
+        draw_labs(course, [rule.panel, *(bound.lab for bound in rule.cleared)], at + 10 * MINUTE)
     if course.dies:
         return
     if course.in_icu and at < course.icu_to < at + 8 * HOUR:

@@ -326,7 +326,11 @@ class Closing(Frozen):
     """Lines of treatment that run until then."""
     lab: str
     enough: Decimal
-    """They end at or below it."""
+    """They end at or below it …"""
+    cleared: tuple[Bound, ...]
+    """… or when all of these hold: something else may keep the first value up (kidneys that fail)."""
+    salt: Bound
+    """Where it is off, potassium is given beside them no longer."""
     panel: str
     """Drawn while they run."""
     hours: int

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from hospital_many_lives import many_lives, values_of
 
-from wardround.patients.hospital import diagnosing, episodes
+from wardround.patients.hospital import diagnosing, episodes, living
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Illness, Life, Prescription, Stay, Treated
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.making import HOUR, Making
+from wardround.patients.hospital.person import make_person
 from wardround.patients.hospital.prescribing import Situation, problems
 from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles
@@ -202,3 +203,69 @@ def test_who_is_on_dialysis_gets_no_dose_for_better_kidneys() -> None:
                          if one.kind == "renal"]  # fmt: skip
                 assert not wrong, f"{life.index} {order.id} {order.drug} {order.dose}"
     assert seen >= 10
+
+
+# -- ketoacidosis without kidneys --------------------------------------------------------------------------------------
+
+
+@cache
+def _without_kidneys() -> tuple[Life, ...]:
+    """Return lives of people with diabetes on dialysis who come in with a severe ketoacidosis."""
+    usual, falls_ill, chronic = episodes.what_comes, diagnosing.fall_ill, living.chronic_conditions
+    wanted = "diabetic_ketoacidosis"
+
+    def more(making: Making, band: Any, end: Instant, days: Sequence[Instant]) -> None:
+        chronic(making, band, end, days)
+        have = {one.condition for one in making.illnesses.values()}
+        for condition in ("type_1_diabetes", "end_stage_renal_disease"):
+            if condition not in have:
+                begun = days[0] - 900 * DAY
+                falls_ill(making, condition, onset=begun, known_at=begun + DAY, problem_list=True)
+
+    def coming(making: Making, at: Instant, setting: episodes.Kind, before: Sequence[str]) -> episodes.Coming | None:
+        there = wanted in before or wanted in {one.condition for one in making.ill(at)}
+        return usual(making, at, setting, before) if setting != "ward" or there else episodes.Coming(wanted)
+
+    def gravely(making: Making, condition: str, **fields: Any) -> Illness:
+        return falls_ill(making, condition, **{**fields, **({"severity": "severe"} if condition == wanted else {})})
+
+    patch = pytest.MonkeyPatch()
+    try:
+        patch.setattr("wardround.patients.hospital.living.chronic_conditions", more)
+        patch.setattr("wardround.patients.hospital.living.what_comes", coming)
+        patch.setattr("wardround.patients.hospital.stays.fall_ill", gravely)
+        grown = [one for one in range(40) if _is_grown(6060, one)][:6]
+        return tuple(make_life(6060, one) for one in grown)
+    finally:
+        patch.undo()
+
+
+def _is_grown(seed: int, index: int) -> bool:
+    making = Making(seed, index)
+    _, end = make_person(making)
+    return making.age(end) >= 35
+
+
+def test_insulin_ends_by_the_ketones_where_the_kidneys_keep_the_gap_open_and_runs_at_half_the_rate() -> None:
+    rule, seen, open_gap = rules().closing, 0, 0
+    for life in _without_kidneys():
+        ill = {one.id: one.condition for one in life.illnesses}
+        for stay in life.stays:
+            if stay.kind != "ward" or ill[stay.principal] != rule.condition or stay.disposition == "died":
+                continue
+            inside = {stay.id, *(one.id for one in life.stays if one.part_of == stay.id)}
+            drips = [one for one in life.prescriptions if one.encounter in inside and one.line == "insulin_drip"]
+            assert drips
+            seen += 1
+            assert all(one.dose == "0.05 units/kg/hr" for one in drips), f"{life.index}: {[one.dose for one in drips]}"
+            end = max(_until(one) for one in drips)
+            assert end < stay.end - 12 * HOUR, f"{life.index} {stay.id}: insulin into the vein up to the door"
+            gaps = [value for at, value in values_of(life, rule.lab) if stay.start - DAY < at <= end]
+            open_gap += gaps[-1] > rule.enough
+            salted = [one for one in life.prescriptions if one.encounter in inside and one.drug == "potassium_chloride"
+                      and one.start < end]  # fmt: skip
+            for order in salted:
+                known = [value for at, value in values_of(life, "potassium") if at <= order.start]
+                assert known and known[-1] < 5, f"{life.index} {order.id}: {known[-3:]}"
+    assert seen >= 4
+    assert open_gap >= 2
