@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from wardround.patients import Instant, Measurement, Snapshot, knowledge, measurements
+from wardround.patients import Instant, Measurement, Snapshot, knowledge
 from wardround.patients.knowledge import Lab, Names
 
 from .common import common
+from .observed import observed
 
 Level = Literal["high", "low", "normal"]
-_SIGN: Final = "vital-signs"
 _NO_UNIT: Final = frozenset({"unit", "units"})
 """How charts write that a number has no unit (pH)."""
 _Found = dict[str, list[tuple[Measurement, bool]]]
@@ -98,14 +98,14 @@ def read_measured(
     stays = set(snapshot.encounters_of(encounter))
     found: _Found = {}
     itself: set[str] = set()
-    for resource in snapshot.resources("Observation"):
-        where = _reference(resource, "encounter")
-        here = where in stays
-        if where == encounter:
-            itself.add(f"Observation/{resource['id']}")
-        for measured in measurements(resource):
-            known = knowledge.labs().get(measured.concept)
-            if known is not None and known.kind != "lab" and not _is_sign(resource):
+    labs = knowledge.labs()
+    for one in observed(snapshot):
+        here = one.encounter in stays
+        if one.encounter == encounter:
+            itself.add(one.key)
+        for measured in one.measurements:
+            known = labs.get(measured.concept)
+            if known is not None and known.kind != "lab" and not one.sign:
                 # A blood gas states the temperature it was worked out for; nobody means that by "the temperature".
                 left_out["vital sign that is charted as a laboratory's"] += 1
                 continue
@@ -123,11 +123,6 @@ def read_measured(
     for lab, series in taken.series.items():
         taken.begun[lab] = next((place for place, one in enumerate(series) if itself.issuperset(one.keys)), 0)
     return taken
-
-
-def _is_sign(resource: dict[str, Any]) -> bool:
-    codings = (coding for category in resource.get("category", ()) for coding in category.get("coding", ()))
-    return any(coding.get("code") == _SIGN for coding in codings)
 
 
 def _add(
@@ -230,8 +225,3 @@ def casual(name: str) -> str:
 
 def _kept(word: str) -> bool:
     return len(word) == 1 or any(char.isupper() or char.isdigit() for char in word[1:])
-
-
-def _reference(resource: dict[str, Any], name: str) -> str | None:
-    reference = resource.get(name, {}).get("reference")
-    return None if reference is None else str(reference).rpartition("/")[2]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
-from wardround.patients import Snapshot, knowledge, measurements
+from wardround.patients import Snapshot, knowledge
 from wardround.rubrics import (
     AllOf,
     AnyOf,
@@ -19,6 +19,7 @@ from wardround.rubrics import (
     ValueCheck,
 )
 
+from .observed import observed
 from .record import drug_of
 from .session import Session
 
@@ -82,8 +83,8 @@ def _flat(check: Check) -> Iterator[Check]:
 def _values(snapshot: Snapshot) -> dict[str, set[Decimal]]:
     """Return concept → every number the chart holds for it at the anchor; sessions of one round follow one another."""
     values: dict[str, set[Decimal]] = {}
-    for resource in snapshot.resources("Observation"):
-        for measured in measurements(resource):
+    for one in observed(snapshot):
+        for measured in one.measurements:
             if measured.value is not None:
                 values.setdefault(measured.concept, set()).add(measured.value)
     for resource in snapshot.resources("MedicationRequest"):

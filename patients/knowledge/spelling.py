@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 _MIN_LETTERS = 5
 _LONG = 8
 """From this length on two errors are forgiven, below it one."""
+_KEPT: Final = 4096
+"""Words whose nearest wording is kept; talk repeats itself."""
 
 
 class Suggester:
@@ -25,14 +28,21 @@ class Suggester:
         for term in known:
             if _latin_letters(term) >= _MIN_LETTERS:
                 self._buckets.setdefault((term[0], len(term)), []).append(term)
+        self._kept: dict[str, str | None] = {}
 
-    def nearest(self, term: str, allowed: Collection[str] | None) -> str | None:
-        """Return the id of the unique nearest concept, or None.
+    def nearest(self, term: str) -> str | None:
+        """Return the id of the unique nearest concept of any kind, or None.
 
         Args:
             term: folded text; under five Latin letters nothing is near.
-            allowed: concept ids that count; None for all. Others still make a term ambiguous: "never a different drug".
         """
+        if term not in self._kept:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            self._kept[term] = self._nearest(term)
+        return self._kept[term]
+
+    def _nearest(self, term: str) -> str | None:
         letters = _latin_letters(term)
         if letters < _MIN_LETTERS or len(term) > 60 or term in self._stop:
             return None
@@ -48,9 +58,7 @@ class Suggester:
         if len(found) != 1 or best > bound:
             return None
         (ids,) = found
-        if len(ids) != 1 or (allowed is not None and ids[0] not in allowed):
-            return None
-        return ids[0]
+        return ids[0] if len(ids) == 1 else None
 
 
 def _latin_letters(term: str) -> int:

@@ -159,9 +159,10 @@ class Lexicon:
             known = {text: entry.loose for text, entry in self._entries.items() if entry.loose}
             stop = [self._folder.term(word) for word in (*self._rules.real_drug_names, *self._rules.ordinary_words)]
             self._suggester = Suggester(known, stop)
-        allowed = None if kinds is None else {c.id for c in self._concepts.values() if c.kind in kinds}
-        concept_id = self._suggester.nearest(folded, allowed)
-        return None if concept_id is None else self._concepts[concept_id]
+        concept_id = self._suggester.nearest(folded)
+        if concept_id is None or (kinds is not None and self._concepts[concept_id].kind not in kinds):
+            return None
+        return self._concepts[concept_id]
 
     def clashes(self) -> list[Clash]:
         """Return wordings claimed by several concepts that `ambiguous.json` does not settle; empty for good data."""

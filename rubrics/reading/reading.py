@@ -181,7 +181,11 @@ class Reading:
         return (m for m in self._values if m.concept in wanted or wanted & set(m.concepts))
 
 
-@lru_cache(maxsize=256)
 def read(text: str, language: str | None = None) -> Reading:
     """Read an answer. Both languages are always read; `language` only says which one was asked for."""
+    return _read(text)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> Reading:
     return Reading(text)

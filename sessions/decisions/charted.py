@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from wardround.patients import Instant, Resource, conditions_of, format_instant, knowledge, measurements, parse_instant
+from wardround.patients import Instant, Resource, conditions_of, format_instant, knowledge, parse_instant
 from wardround.sessions.moves.move import Case
+from wardround.sessions.observed import observed
 from wardround.sessions.record import Reading
 
 _HOUR: Final = 3_600_000_000
@@ -92,8 +93,8 @@ def _done(case: Case) -> dict[str, Instant]:
         if at is not None:
             done[concept] = max(at, done.get(concept, at))
 
-    for resource in case.snapshot.resources("Observation"):
-        for measured in measurements(resource):
+    for one in observed(case.snapshot):
+        for measured in one.measurements:
             note(measured.concept, measured.instant)
     for resource in case.snapshot.resources("MedicationAdministration"):
         for drug in _drugs(resource):
@@ -127,12 +128,40 @@ def _person(case: Case) -> tuple[int | None, str]:
     return age, f"Patient/{person['id']}"
 
 
+@dataclass(frozen=True)
+class _Wide:
+    """What is charted, and all that it is a case of: asked very often."""
+
+    active: frozenset[str]
+    ever: frozenset[str]
+    ordered: frozenset[str]
+    done: Mapping[str, Instant]
+
+
+def _wide(case: Case) -> _Wide:
+    return case.memo("decisions.charted.wide", _widened)
+
+
+def _widened(case: Case) -> _Wide:
+    found, lexicon = charted(case), knowledge.lexicon()
+    done: dict[str, Instant] = {}
+    for concept, at in found.done.items():
+        for one in (concept, *lexicon.wider(concept)):
+            done[one] = max(at, done.get(one, at))
+
+    def wide(concepts: Iterable[str]) -> frozenset[str]:
+        return frozenset(one for concept in concepts for one in (concept, *lexicon.wider(concept)))
+
+    return _Wide(wide(found.active), wide(found.ever), wide(found.ordered), done)
+
+
 # -- questions ---------------------------------------------------------------------------------------------------------
 
 
 def has(case: Case, concepts: Iterable[str], *, ever: bool = False) -> bool:
     """Tell whether one of some conditions, or a case of one, is active (with `ever`: is or was there)."""
-    return next(matching(case, concepts, ever=ever), None) is not None
+    found = _wide(case)
+    return not (found.ever if ever else found.active).isdisjoint(concepts)
 
 
 def matching(case: Case, concepts: Iterable[str], *, ever: bool = False) -> Iterator[str]:
@@ -146,7 +175,7 @@ def matching(case: Case, concepts: Iterable[str], *, ever: bool = False) -> Iter
 
 def takes(case: Case, drugs: Iterable[str]) -> bool:
     """Tell whether one of some drugs or classes is ordered."""
-    return next(orders_of(case, drugs), None) is not None
+    return not _wide(case).ordered.isdisjoint(drugs)
 
 
 def orders_of(case: Case, drugs: Iterable[str]) -> Iterator[str]:
@@ -159,9 +188,8 @@ def orders_of(case: Case, drugs: Iterable[str]) -> Iterator[str]:
 
 def done_within(case: Case, concepts: Iterable[str], hours: int) -> bool:
     """Tell whether something was charted, done or given within some hours before the anchor."""
-    done, lexicon, wanted = charted(case).done, knowledge.lexicon(), tuple(concepts)
-    earliest = case.anchor - hours * _HOUR
-    return any(at >= earliest and any(lexicon.is_a(concept, one) for one in wanted) for concept, at in done.items())
+    done, earliest = _wide(case).done, case.anchor - hours * _HOUR
+    return any(one in done and done[one] >= earliest for one in concepts)
 
 
 def latest(case: Case, measured: str) -> Reading | None:
