@@ -10,14 +10,14 @@ from functools import cache
 import pytest
 
 from wardround.patients.hospital.generation import rules
-from wardround.patients.hospital.life import Life, Stay, Treated
+from wardround.patients.hospital.life import Life, Sign, Stay, Treated
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.phrasing import table
 from wardround.patients.hospital.record import Note, Record
 from wardround.patients.hospital.workup import plain_name
 from wardround.patients.hospital.writing import write_record
-from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
-from wardround.patients.times import DAY
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, study_profiles
+from wardround.patients.times import DAY, Instant
 
 pytestmark = pytest.mark.no_cover  # forty lives are made and written; a few reach the same lines
 
@@ -98,3 +98,76 @@ def test_the_sedated_show_no_sign_that_takes_an_answer() -> None:
     again = next(one for one in sedated.notes if (one.kind, one.at) == (note.kind, note.at))
     assert "p999" in {fact for part in again.parts for fact in part.facts}
     assert not _examined(life, again) & answered
+
+
+# -- reports of studies ------------------------------------------------------------------------------------------------
+
+
+def test_no_report_can_deny_what_it_shows() -> None:
+    """A normal sentence that names what a finding's own words tell stands beside it for no kind of study."""
+    silences, seen = table("report_silences"), 0
+    denied = re.compile(r"^(?:there (?:is|are) )?no ([a-z -]+?)(?=[,.;]|$| or | is | are | in | of )", re.I)
+    for study in study_profiles().values():
+        for finding in finding_profiles().values():
+            place = study.replaces.get(finding.id)
+            if study.id not in finding.studies or place is None:
+                continue
+            silent = {int(one) for name in (finding.id, f"{study.id}/{finding.id}")
+                      for one in silences.get(name, "").split()}  # fmt: skip
+            for other, ways in enumerate(study.normal):
+                if other == place or other in silent:
+                    continue
+                names = {name.lower() for way in ways for name in denied.findall(way)}
+                for text in finding.report:
+                    bare = re.sub(r"\b(?:no|without)\b[^,.;]*", "", text.lower())
+                    seen += 1
+                    assert not [name for name in names if name in bare], (study.id, finding.id, text)
+    assert seen > 500
+
+
+def _over(life: Life, sign: Sign, at: Instant) -> bool:
+    owners = {one.id: one for one in life.illnesses}
+    ends = [owners[one].resolved for one, _ in sign.owners]
+    return all(end is not None and end <= at for end in ends)
+
+
+def test_a_report_tells_what_changed_since_the_last_one_of_its_kind() -> None:
+    again = gone = 0
+    for life, record in _written():
+        signs, studies = {one.id: one for one in life.signs}, {one.id: one for one in life.studies}
+        for report in record.reports:
+            study = studies[report.study]
+            before = [signs[one] for one in studies[study.compare].shown] if study.compare is not None else []
+            then, now = {one.finding for one in before}, {signs[one].finding for one in study.shown}
+            facts = {fact for one in (*report.findings, *report.impression) for fact in one.facts}
+            same = [one for one in before if one.finding in now]
+            assert all(one.id in facts for one in same)
+            left = [one for one in before if one.finding not in now and one.finding not in table("report_stays")]
+            left = [one for one in left if _over(life, one, study.at)]
+            assert all(one.id in facts for one in left)
+            again, gone = again + len(same), gone + len(left)
+            assert (study.compare in facts) or not (then & now)
+    assert again and gone
+
+
+def test_no_study_denies_what_another_showed_while_it_lasts() -> None:
+    for key, findings in table("report_seen_before").items():
+        study, _, place = key.partition("/")
+        assert int(place) < len(study_profiles()[study].normal)
+        assert all(finding_profiles()[one].type == "imaging" for one in findings.split())
+    seen = 0
+    for life, record in _written():
+        studies = {one.id: one for one in life.studies}
+        for report in record.reports:
+            study = studies[report.study]
+            profile = study_profiles()[study.study]
+            told = {one.text.rstrip(".") for one in report.findings}
+            for sign in life.signs:
+                other = studies.get(sign.study or "")
+                if other is None or other.known_at > study.at or _over(life, sign, study.at):
+                    continue
+                for place, ways in enumerate(profile.normal):
+                    if sign.finding in table("report_seen_before").get(f"{study.study}/{place}", "").split():
+                        seen += 1
+                        assert not told & {way.rstrip(".") for way in ways}, (life.index, study.id)
+    assert seen
