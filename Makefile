@@ -37,9 +37,10 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt
+# What mcp 2 needs is pinned apart, since openenv, which is never installed here, needs mcp 1.
+$(VENV)/.dev: pyproject.toml constraints.txt constraints-mcp.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[dev]'
+	$(PIP) -c constraints-mcp.txt -e '.[dev]'
 	touch $@ $(VENV)/.core
 
 clean:

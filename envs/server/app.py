@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,6 +24,7 @@ from .capability import capability, smart_configuration
 from .door import Door
 from .messages import Refused, Reply, Request, outcome_reply, refused
 from .negotiation import check_accept
+from .playing import BODY as ACTION
 from .playing import Playing
 from .scopes import OPEN, Access, access_of
 from .tokens import access_for
@@ -84,11 +85,8 @@ class Server:
         if scope["type"] == "http":
             web = WebRequest(scope, receive)
             path = scope["path"].strip("/")
-            response = self._gate(web) if path in self._mcp else await self._serve(web)
-            if response is None:
-                await self._pass_on(path, scope, receive, send)
-            else:
-                await response(scope, receive, send)
+            response = await (self._serve_mcp(web, path) if path in self._mcp else self._serve(web))
+            await response(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "websocket":
@@ -112,31 +110,25 @@ class Server:
             await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    def _gate(self, web: WebRequest) -> Response | None:
-        """Check host, origin and token of an MCP request; None lets it pass."""
+    async def _serve_mcp(self, web: WebRequest, path: str) -> Response:
+        """Let the SDK answer a request of a known bearer, read whole before; what cannot be logged is not shown."""
+        peer = web.client.host if web.client is not None else "unknown"
         try:
-            self._check_source(web)
+            request = await self._received(web)
+            if len(request.body) > ACTION:
+                raise refused(413, "too-long", f"a call or an answer has at most {ACTION} bytes")
         except Refused as fault:
             return _response(outcome_reply(fault))
-        access = self._open or access_for(web.headers.get("authorization", ""), self._plan.tokens or {})
+        access = self._open or access_for(request.header("authorization"), self._plan.tokens or {})
         if access is None:
-            return _response(outcome_reply(_no_token()))
-        web.scope["wardround.access"] = access
-        return None
-
-    async def _pass_on(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the SDK answer, and log it."""
-        status = [500]
-
-        async def told(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                status[0] = message["status"]
-            await send(message)
-
-        await self._mcp[path].handle_request(scope, receive, told)
-        peer = scope["client"][0] if scope.get("client") else "unknown"
-        request = Request(scope["method"], f"{path}/$mcp")
-        await self.work(lambda: self._audit.tell(request, scope["wardround.access"], Reply(status[0]), (), peer))
+            reply = outcome_reply(_no_token())
+        elif web.method != "POST":  # there are no sessions: nothing to stream or to end
+            reply = outcome_reply(refused(405, "not-supported", "MCP is spoken by POST here", {"Allow": "POST"}))
+        else:
+            web.scope["wardround.access"] = access
+            reply = await _told(self._mcp[path], web.scope, request.body)
+        event = Request(web.method, f"{path}/$mcp")
+        return _response(await self.work(lambda: self._logged(event, access, reply, (), peer)))
 
     def close(self) -> None:
         """Wait for the request in work."""
@@ -196,9 +188,13 @@ class Server:
         else:
             places = ", ".join(f"/{one}" for one in (*self._doors, *self._rounds))
             reply = outcome_reply(refused(404, "not-found", f"nothing is here; there is {places[:2000]}"))
+        return self._logged(inner, access, reply, shown, peer)
+
+    def _logged(self, request: Request, access: Access | None, reply: Reply, shown: Sequence[str], peer: str) -> Reply:
+        """Return a reply once it is in the audit log; what cannot be logged is not shown."""
         try:
-            self._audit.tell(inner, access, reply, shown, peer)
-        except OSError as fault:  # what cannot be logged is not shown
+            self._audit.tell(request, access, reply, shown, peer)
+        except OSError as fault:
             return outcome_reply(refused(503, "exception", f"the audit log cannot be written ({fault.strerror})"))
         return reply
 
@@ -272,6 +268,24 @@ async def _body(web: WebRequest) -> bytes:
     except ClientDisconnect as fault:
         raise refused(400, "incomplete", "the body ended early") from fault
     return b"".join(parts)
+
+
+async def _told(manager: Any, scope: Scope, body: bytes) -> Reply:
+    """Return what the SDK answers to a request that was read whole."""
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+    parts: list[Message] = []
+
+    async def receive() -> Message:
+        return waiting.pop() if waiting else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        parts.append(message)
+
+    await manager.handle_request(scope, receive, send)
+    told = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in parts[0]["headers"]}
+    kind = told.pop("content-type", "application/json").partition(";")[0]
+    told.pop("content-length", None)
+    return Reply(parts[0]["status"], b"".join(part.get("body", b"") for part in parts[1:]), told, kind)
 
 
 def _response(reply: Reply) -> Response:

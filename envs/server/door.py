@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from sys import stderr
 
 from wardround.patients import DataError, SearchError, searchable
 
 from .bundles import bundle
 from .exporting import Exports
 from .journal import now_text
-from .messages import Refused, Reply, Request, outcome_reply, refused
+from .messages import Refused, Reply, Request, fault_of_ours, outcome_reply, refused
 from .negotiation import check_accept
 from .reading import Call, history, read, read_version
 from .records import Records
@@ -74,8 +72,7 @@ class Door:
         except DataError as fault:
             return outcome_reply(refused(422, "invalid", str(fault))), []
         except Exception:  # noqa: BLE001 - a fault of ours: the caller is told so, the server lives
-            traceback.print_exc(file=stderr)
-            return outcome_reply(refused(500, "exception", "a fault of the server; its log says more")), []
+            return fault_of_ours(), []
 
     def _deadline(self) -> Callable[[], None]:
         stop = self._clock() + SECONDS

@@ -12,6 +12,8 @@ import orjson
 
 from wardround.patients import DataError
 
+from .messages import refused
+
 FORMAT = "wardround.journal/1"
 
 
@@ -93,6 +95,17 @@ class Journal(Lines):
             self.write([head])
         elif self._found[0] != orjson.loads(orjson.dumps(head)):
             raise DataError(f"{self.path}: holds writes to other charts, or as of other instants; use another --out")
+
+    def write(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        """Write lines at the end, all on the disk before it returns.
+
+        Raises:
+            Refused: 503: they cannot be kept, so that what they tell of must not be done.
+        """
+        try:
+            super().write(lines)
+        except OSError as fault:
+            raise refused(503, "exception", f"the journal cannot be written ({fault.strerror})") from fault
 
     def steps(self) -> Iterator[Mapping[str, Any]]:
         """Yield the writes that were there before."""

@@ -7,11 +7,13 @@ state and the answer.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import mcp_types as types
 import orjson
+from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -19,8 +21,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from wardround.patients import ALL_TOOLS, find_tool
 
 from .live import LiveEpisode
-from .messages import Refused
-from .playing import may_call, may_play
+from .messages import Refused, refused
+from .playing import BODY, answer_of, may_call, may_play
 from .scopes import OPEN, Access, access_of
 
 ACCESS = "wardround.access"
@@ -52,7 +54,10 @@ def mcp_server(live: LiveEpisode, version: str, work: Work) -> Server[Any]:
     everybody = access_of("open", OPEN, None)
 
     async def list_tools(context: Any, _: Any) -> types.ListToolsResult:
-        may_play(_access(context) or everybody, live.patient)
+        try:
+            may_play(_access(context) or everybody, live.patient)
+        except Refused as fault:
+            raise MCPError(types.INVALID_REQUEST, str(fault)) from fault
         return types.ListToolsResult(tools=await work(lambda: _tools(live)))
 
     async def call_tool(context: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
@@ -89,18 +94,35 @@ def _called(live: LiveEpisode, access: Access, name: str, arguments: dict[str, A
         Refused: No scope allows it, or the round is over.
     """
     may_play(access, live.patient)
+    arguments = _plain(arguments)
     if name == _STATE.name:
         return live.state()
     if name == _ANSWER.name:
-        return live.answer(str(arguments.get("text", "")))
+        return live.answer(answer_of(arguments))
     spec = find_tool(name)
     if spec is not None and spec.name in ALL_TOOLS:
         may_call(access, spec.name, spec.effect)
     return live.call(name, arguments)  # a wrong name is a mistake of the agent, and costs what it costs in process
 
 
+def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments as the JSON endpoints read them (a whole number beyond 64 bits is a float, as there).
+
+    Raises:
+        Refused: They are too long, or no JSON.
+    """
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
+        found: dict[str, Any] = orjson.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise refused(400, "structure", "the arguments are no JSON") from fault
+    if len(text) > BODY:
+        raise refused(413, "too-long", f"a call or an answer has at most {BODY} bytes")
+    return found
+
+
 def _result(text: str, structured: dict[str, Any] | None, *, error: bool) -> types.CallToolResult:
-    content = [types.TextContent(type="text", text=text)]
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
     return types.CallToolResult(content=content, structured_content=structured, is_error=error)
 
 

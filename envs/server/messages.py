@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from sys import stderr
 
 import orjson
 
@@ -78,3 +80,9 @@ def outcome_body(issues: Sequence[Issue]) -> bytes:
 def outcome_reply(fault: Refused) -> Reply:
     """Return the reply to a refused request."""
     return Reply(fault.status, outcome_body(fault.issues), fault.headers)
+
+
+def fault_of_ours() -> Reply:
+    """Return the reply to a request that made this library fail, and print the exception being handled."""
+    traceback.print_exc(file=stderr)
+    return outcome_reply(refused(500, "exception", "a fault of the server; its log says more"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,7 @@ import orjson
 from wardround.patients import ALL_TOOLS, DataError, find_tool, read_resource
 
 from .live import LiveEpisode
-from .messages import Refused, Reply, Request, outcome_reply, refused
+from .messages import Refused, Reply, Request, fault_of_ours, outcome_reply, refused
 from .negotiation import check_accept, check_body_type
 from .scopes import Access
 
@@ -39,6 +40,8 @@ class Playing:
             return self._answer(request, access)
         except Refused as fault:
             return outcome_reply(fault)
+        except Exception:  # noqa: BLE001 - a fault of ours: the caller is told so, the server lives
+            return fault_of_ours()
 
     def _answer(self, request: Request, access: Access) -> Reply:
         steps = request.path.split("/")
@@ -51,10 +54,7 @@ class Playing:
             allowed = "GET, HEAD" if steps in (["state"], ["openapi.json"]) else "POST"
             raise refused(405, "not-supported", f"allowed here: {allowed}", {"Allow": allowed})
         if steps == ["answer"]:
-            told = _object(request)
-            if set(told) != {"text"} or not isinstance(told["text"], str):
-                raise refused(400, "invalid", 'send {"text": "…"}')
-            return Reply(200, orjson.dumps(self._live.answer(told["text"])), kind=JSON)
+            return Reply(200, orjson.dumps(self._live.answer(answer_of(_object(request)))), kind=JSON)
         if len(steps) == 2 and steps[0] == "tools" and (spec := find_tool(steps[1])) is not None:
             if spec.name not in self._offered():
                 raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
@@ -158,6 +158,18 @@ def _object(request: Request) -> dict[str, Any]:
         raise refused(400, "structure", "the body is an array; send one JSON object")
     found: dict[str, Any] = orjson.loads(request.body)
     return found
+
+
+def answer_of(told: Mapping[str, Any]) -> str:
+    """Return the text of an answer.
+
+    Raises:
+        Refused: 400: there is none, or more than it.
+    """
+    text = told.get("text")
+    if set(told) != {"text"} or not isinstance(text, str):
+        raise refused(400, "invalid", 'send {"text": "…"}')
+    return text
 
 
 def may_play(access: Access, patient: str) -> None:

@@ -14,7 +14,7 @@ from served import Asking, Listening, listening
 from wardround.envs import Episode, replay
 from wardround.envs.doors import arguments_of, record_of, take_in
 from wardround.envs.server import LiveEpisode, access_of, roles, serve_episodes
-from wardround.envs.server.journal import Journal
+from wardround.envs.server.journal import Journal, Lines
 from wardround.envs.server.messages import Request
 from wardround.envs.server.playing import Playing
 from wardround.patients import ALL_TOOLS, TOOLS, Chart, DataError, UsageError, load_charts
@@ -167,12 +167,14 @@ def test_the_journal_makes_the_episode_again(session: Session, chart: Chart, tmp
 
 
 def test_a_write_that_cannot_be_kept_is_not_done(played: Round, monkeypatch: pytest.MonkeyPatch):
-    def full(lines: Any) -> None:
+    def full(self: Lines, lines: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(played.live._journal, "write", full)
-    assert played.fhir.post("MedicationRequest", ORDER).status == 500
-    assert played.live.episode.write_log == []
+    monkeypatch.setattr(Lines, "write", full)
+    assert played.fhir.post("MedicationRequest", ORDER).status == 503
+    assert played.send("POST", "tools/Observation.search", {"subject_id": "p-1"})[0] == 503
+    assert played.send("POST", "answer", {"text": "x"})[0] == 503
+    assert played.live.episode.write_log == [] and len(played.live.episode.trajectory["events"]) == 1
 
 
 def test_state_shows_what_an_agent_may_see(played: Round):
