@@ -6,6 +6,7 @@ from .ablation import VARIATIONS, ablate
 from .agent import Action, Agent, AgentFactory, Answer, AsyncAgent, EndpointFault, Invalid
 from .agreement import rows_agreement, run_agreement
 from .baseline import Baseline, BaselineWithoutMemory
+from .browse import SessionPageMade, write_session_page
 from .checking import check_set
 from .evaluate import EvaluationPlan, How, evaluate
 from .export import ExportPlan, export
@@ -51,6 +52,7 @@ __all__ = [
     "Record",
     "Reply",
     "RunFolder",
+    "SessionPageMade",
     "Setting",
     "Task",
     "Worker",
@@ -79,4 +81,5 @@ __all__ = [
     "tables",
     "turn_results",
     "write_report",
+    "write_session_page",
 ]

@@ -83,8 +83,8 @@ def rows_of(session: Session) -> Iterator[Row]:
         yield Row(session.id, number, IMPLICITNESS, "", _forms(turn), turn.implicitness or "none")
         for item in turn.rubric:
             shown = "\n".join(text for text in (item.text.en, item.text.zh) if text)
-            check = item.check.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-            yield Row(session.id, number, ITEM, item.id, shown, _json({"kind": item.check.kind, **check}))
+            check = item.check.model_dump(mode="json", by_alias=True, exclude_none=True)  # `kind` is a default
+            yield Row(session.id, number, ITEM, item.id, shown, _json(check))
         for place, call in enumerate(turn.gold.calls if turn.gold is not None else ()):
             yield Row(session.id, number, ARGUMENTS, str(place), call.tool, _json(call.arguments))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,13 +14,13 @@ from wardround.patients import COLUMNS, DataError, Snapshot, ViewFilter, parse_i
 from wardround.rubrics import TurnResult
 from wardround.sessions import Session
 
+from .document import squeezed
 from .source import Run
 
 _BLOCK = 16
 """Episodes of a block: unpacking one block opens one episode."""
 _SHARED = 120
 """Characters from which a result is kept once for all episodes of its session: agents read the same again and again."""
-_LEVEL = 9
 
 
 @dataclass(slots=True)
@@ -79,10 +77,10 @@ def pack(runs: Iterable[Run], *, whole: bool) -> Packed:
             if whole:
                 shown.setdefault(record["session"], set()).update(_resources(record))
             if len(waiting) == _BLOCK:
-                packed.blocks.append(_squeezed(waiting))
+                packed.blocks.append(squeezed(waiting))
                 waiting = []
         if waiting:
-            packed.blocks.append(_squeezed(waiting))
+            packed.blocks.append(squeezed(waiting))
     _pack_sessions(packed, known, shown, texts, whole=whole)
     return packed
 
@@ -96,12 +94,6 @@ def _row(record: Record, results: list[TurnResult]) -> list[Any]:
         [turn.unreadable for turn in results],
         [turn.ungraded for turn in results],
     ]  # fmt: skip
-
-
-def _squeezed(value: Any) -> str:
-    """Return JSON as base64 of a raw deflate stream, which browsers unpack by themselves."""
-    squeezer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return b64encode(squeezer.compress(orjson.dumps(value)) + squeezer.flush()).decode("ascii")
 
 
 def _whole(record: Record, texts: dict[str, int]) -> dict[str, Any]:
@@ -172,7 +164,7 @@ def _pack_sessions(
         if whole:
             bodies = _bodies(run, session, shown.get(name, set()))
             told = {**_words(session), "resources": bodies, "texts": list(texts.get(name, {}))}
-            packed.session_blocks.append(_squeezed(told))
+            packed.session_blocks.append(squeezed(told))
 
 
 def _words(session: Session) -> dict[str, Any]:

@@ -6,25 +6,22 @@ test, or a reader, can hold the page against the file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, Literal
+
+from wardround.patients import html_text
 
 Place = tuple[str | int, ...]
 Kind = Literal["share", "signed", "count", "p", "rate", "text"]
 
 NOTHING = "–"
 NUMBER = ' class="n"'
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-"""What would not be seen, or would turn the text around it."""
 
 
 def text(value: Any) -> str:
     """Return text for a page: escaped, and what cannot be seen shown by its code point."""
-    return _HIDDEN.sub(lambda mark: f"[U+{ord(mark[0]):04X}]", escape(str(value)))
+    return html_text(value)
 
 
 def pointer(place: Place) -> str:

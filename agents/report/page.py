@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 import wardround
 from wardround.patients import UsageError, write_whole
 
+from .document import data_file, document
 from .episodes import INDEX, Packed, pack
 from .figures import Figures, section, table, text
 from .overview import COMPARED, Shown, comparison_rows, overview
@@ -21,7 +17,8 @@ from .pairing import FIRST, SECOND, check_pair, crossed, paired, partner
 from .source import Run, open_run
 
 _STYLES = ("page.css",)
-_PROGRAMS = ("legible.js", "store.js", "episode.js", "browse.js")
+_PROGRAMS = ("legible.js", "unpack.js", "store.js", "results.js", "episode.js", "browse.js")
+_HERE = "wardround.agents.report"
 NAME = "report.html"
 
 
@@ -85,52 +82,22 @@ def _page(
         Shown(name, Figures(at, run.results), run.manifest, whole)
         for at, (name, run) in enumerate(zip(names, runs, strict=True))
     ]
-    style = "".join(_file(name) for name in _STYLES)
-    program = "".join(_file(name) for name in _PROGRAMS)
     index = _index(runs, packed, names, whole=whole, across=across)
     agents = ", ".join(sorted({row["agent"] for one in shown for row in one.rows()}))
     title = f"wardround report: {agents}"
-    parts = [
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, program)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">',
-        f'<link rel="icon" href="data:,"><title>{text(title)}</title><style>{style}</style></head><body>',
+    body = [
         '<a class="skip" href="#episodes">Skip to the episodes</a>',
-        f'<header><h1>{text(title)}</h1>{_facts(runs, packed, names, whole=whole)}{_contents(bool(compared))}</header>',
+        f"<header><h1>{text(title)}</h1>{_facts(runs, packed, names, whole=whole)}{_contents(bool(compared))}</header>",
         f'<main><div id="overview">{_compared(compared)}{overview(shown)}</div>',
         '<section id="episodes" aria-labelledby="episodes-h"><h2 id="episodes-h">Episodes</h2>',
         "<noscript><p>Reading single episodes needs JavaScript; the figures above do not.</p></noscript>",
         '<div id="browser"></div></section><article id="episode" hidden></article></main>',
-        f'<script type="application/json" id="index">{_json(index)}</script>',
-        *(
-            f'<script type="application/octet-stream" id="{kind}{at}">{block}</script>'
-            for kind, blocks in (("b", packed.blocks), ("s", packed.session_blocks)) for at, block in enumerate(blocks)
-        ),
-        f"<script>{program}</script></body></html>\n",
-    ]  # fmt: skip
-    return "\n".join(parts)
-
-
-def _policy(style: str, program: str) -> str:
-    """Return the page's own law: nothing is fetched, and no script runs but this one."""
-    digests = [b64encode(sha256(source.encode()).digest()).decode() for source in (style, program)]
-    return (
-        f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-
-
-def _file(name: str) -> str:
-    return files("wardround.agents.report").joinpath(f"data/{name}").read_text(encoding="utf-8")
-
-
-def _json(value: Any) -> str:
-    """Return JSON that cannot end a script element or begin a comment."""
-    told = orjson.dumps(value).decode()
-    for mark in "<>&\u2028\u2029":
-        told = told.replace(mark, f"\\u{ord(mark):04x}")
-    return told
+    ]
+    return document(
+        title, body, styles=[data_file(_HERE, name) for name in _STYLES],
+        programs=[data_file(_HERE, name) for name in _PROGRAMS], index=index,
+        blocks={"b": packed.blocks, "s": packed.session_blocks},
+    )  # fmt: skip
 
 
 def _index(

@@ -95,6 +95,16 @@ def test_verdicts_become_a_new_version_with_a_changelog(ward: SessionSet, store:
     assert [one for one in review.sessions if one.id in {u.id for u in untouched}] == untouched
 
 
+def test_the_check_that_is_shown_is_the_whole_check(ward: SessionSet) -> None:
+    items = {(one.id, at, item.id): item for one in ward for at, turn in enumerate(one.turns) for item in turn.rubric}
+    shown = [row for one in ward for row in rows_of(one) if row.what == "item"]
+    assert len(shown) == len(items)
+    for row in shown:
+        item = items[row.session, row.turn or 0, row.key]
+        plain = {**item.model_dump(mode="json", by_alias=True), "check": orjson.loads(row.value)}
+        assert type(item).model_validate(plain) == item
+
+
 def test_what_would_break_a_session_is_refused(ward: SessionSet, store: ChartStore) -> None:
     session = list(ward)[1]
     row = _pick(list(rows_of(session)), "arguments", turn=0, key="0")

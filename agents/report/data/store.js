@@ -1,5 +1,5 @@
 "use strict";
-// The page's data: the index, and blocks that are unpacked when they are asked for.
+// The report's data: its episodes, and how they stand.
 
 const INDEX = JSON.parse(document.getElementById("index").textContent);
 const EPISODES = INDEX.rows.map((row, at) => {
@@ -9,21 +9,6 @@ const EPISODES = INDEX.rows.map((row, at) => {
   return Object.assign(one, { scenario: session.scenario, tier: session.tier, tasks: session.tasks, types: session.types });
 });
 const PASSES = 0.6;
-const unpacked = new Map();
-
-async function unpack(id) {
-  if (!unpacked.has(id)) unpacked.set(id, inflate(document.getElementById(id).textContent));
-  return unpacked.get(id);
-}
-
-async function inflate(base64) {
-  if (typeof DecompressionStream === "undefined") {
-    throw new Error("this browser cannot unpack episodes (no DecompressionStream): use one of 2023 or later");
-  }
-  const packed = Uint8Array.from(atob(base64), (mark) => mark.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text());
-}
 
 async function episodeBody(episode) {
   return (await unpack(`b${episode.block}`))[episode.place];

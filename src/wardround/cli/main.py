@@ -11,6 +11,7 @@ import wardround
 
 from . import (
     ablation,
+    browsing,
     charts,
     doctor,
     evaluation,
@@ -27,8 +28,8 @@ from . import (
 from .output import safe
 
 _GROUPS = (
-    evaluation, ablation, reporting, export, charts, hospital, inspecting, sets, review, interop, grading, serving,
-    doctor,
+    evaluation, ablation, reporting, export, charts, hospital, inspecting, sets, browsing, review, interop, grading,
+    serving, doctor,
 )  # fmt: skip
 
 
