@@ -6,15 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
+from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import Instant
 
 from .life import CourseEvent, Illness, Prescription, Result
+from .onset import HOUR
 from .phrasing import Teller, capital, lowered, opened, table, unique
 from .record import Sentence
 from .reports import report_of
 from .writing_assessment import expected, measured_better
 from .writing_breathing import breathing_news
-from .writing_plan import consulted_service, done_words, stop_reason
+from .writing_pending import consulted_service
+from .writing_plan import done_words, stop_reason
 from .writing_results import VITALS, study_name
 from .writing_story import background, long_known, presentation
 from .writing_view import Known, clock, flag, number
@@ -26,6 +29,7 @@ _TELLING = 20
 """Percent by which a value must move to be told, unless it came into its range."""
 _TELLS = ("pathognomonic", "highly_suggestive")
 """Edges of a finding that makes the diagnosis."""
+_AT_ARRIVAL = 3 * HOUR
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
           "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready")  # fmt: skip
 
@@ -35,7 +39,7 @@ def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
     teller = scribe.teller("history-of-present-illness")
     known = scribe.known
     said = [teller.say("interval.open", (known.root.id,))]
-    told = _events(scribe, teller, [one for one in known.events if one.at > since])
+    told = _events(scribe, teller, [one for one in known.events if one.at > since], since)
     told += breathing_news(scribe, teller, since)
     off = _off_signs(scribe, teller, since)
     said += told or off or [teller.say("interval.none", (known.root.id,))]
@@ -84,9 +88,10 @@ def hospital_course(scribe: Scribe) -> list[Sentence]:
         name = scribe.condition(known.principal)
         said.append(teller.say("course.dx", (known.principal.id,), principal=name, Principal=capital(name)))
         said += _decisive(scribe, teller, known.principal)
-    said += _events(scribe, teller, known.events)
+    said += _events(scribe, teller, known.events, known.begin - 1)
     said += _laboratory_course(scribe, teller)
     said += _continued(scribe, teller)
+    said += _taken_up(scribe, teller)
     said += _ending(scribe, teller)
     return said
 
@@ -129,19 +134,28 @@ def _opened(scribe: Scribe, teller: Teller) -> Sentence:
 _Tell: TypeAlias = "Callable[[Scribe, Teller, CourseEvent], Sentence | None]"
 
 
-def _events(scribe: Scribe, teller: Teller, events: Sequence[CourseEvent]) -> list[Sentence]:
-    """Return a sentence an event, in order of time; what is told twice is told once."""
-    said: list[Sentence] = []
+def _events(scribe: Scribe, teller: Teller, events: Sequence[CourseEvent], since: Instant) -> list[Sentence]:
+    """Return a sentence an event, in order of time; what is told twice is told once.
+
+    Drugs that no course leaves out are told although no event is about them: what holds up the pressure.
+    """
+    said: list[tuple[Instant, Sentence]] = []
     seen: set[tuple[str, tuple[str, ...]]] = set()
+    named = {fact for one in events for fact in one.facts}
+    for order in scribe.known.started(since + 1, scribe.known.at):
+        if order.drug in table("course_pressors") and order.id not in named and scribe.known.received(order):
+            drug, date = scribe.drug(order), scribe.date(order.start)
+            told = teller.say("course.pressor", (order.id,), drug=drug, Drug=capital(drug), date=date)
+            said.append((order.start, told))
     for event in events:
         if event.kind not in _DAILY or (event.kind, event.facts) in seen:
             continue
         seen.add((event.kind, event.facts))
         tell = _TELLERS.get(event.kind, _plain)
-        told = tell(scribe, teller, event)
-        if told is not None:
-            said.append(told)
-    return said
+        sentence = tell(scribe, teller, event)
+        if sentence is not None:
+            said.append((event.at, sentence))
+    return [one for _, one in sorted(said, key=lambda pair: pair[0])]
 
 
 def _plain(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
@@ -211,9 +225,26 @@ def _complicated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence
         return None
     words = scribe.conditions(found)
     facts = (event.id, *(one.id for one in found))
+    late = not any(_there_at_arrival(scribe.known, one) for one in found)
     return teller.say(
-        "course.complication", facts, condition=words, Condition=capital(words), date=scribe.date(event.at)
+        "course.complication" if late else "course.recognized",
+        facts,
+        condition=words,
+        Condition=capital(words),
+        date=scribe.date(event.at),
     )
+
+
+def _there_at_arrival(known: Known, illness: Illness) -> bool:
+    """Whether what tells an illness was there when the patient came: the note found it, the stay did not bring it."""
+    if illness.onset < known.begin:
+        return True
+    first = known.first()
+    moves = [(first[lab], letters) for lab, letters in expected(illness.condition).items() if lab in first]
+    if any((mark := flag(one)) and mark in letters and one.at <= known.begin + _AT_ARRIVAL for one, letters in moves):
+        return True
+    telling = {edge.finding for edge in condition_profiles()[illness.condition].findings if edge.edge in _TELLS}
+    return any(one.present and one.finding in telling and one.onset < known.begin for one in known.signs)
 
 
 def _operated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
@@ -312,6 +343,18 @@ def _continued(scribe: Scribe, teller: Teller) -> list[Sentence]:
     ids = [one.id for one in kept]
     key = "course.home_continued" if len({one.name for one in kept}) > 1 else "course.home_continued.one"
     return [teller.say(key, ids, drugs=names, Drugs=capital(names))]
+
+
+def _taken_up(scribe: Scribe, teller: Teller) -> list[Sentence]:
+    """Return which home medicines that were held are taken again from the discharge on."""
+    known = scribe.known
+    again = [(one, old) for one in known.active("discharge") if (old := known.held_before(one)) is not None]
+    if not again:
+        return []
+    names = list(dict.fromkeys(scribe.drug(one) for one, _ in again))[:_MOST_ORDERS]
+    ids = [fact.id for pair in again for fact in pair]
+    words, key = scribe.join(names), "course.resumed" if len(names) > 1 else "course.resumed.one"
+    return [teller.say(key, ids, drugs=words, Drugs=capital(words))]
 
 
 def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:

@@ -29,7 +29,7 @@ def discharge_medications(scribe: Scribe) -> list[Sentence]:
     known = scribe.known
     before = known.home()
     after = known.active("home", "discharge")
-    lines = [_medicine(scribe, teller, one, before) for one in after]
+    lines = [_medicine(scribe, teller, one, before, known.held_before(one) is not None) for one in after]
     drugs = {one.drug for one in after}
     for one in before:
         if one.drug not in drugs:
@@ -38,13 +38,13 @@ def discharge_medications(scribe: Scribe) -> list[Sentence]:
     return numbered(scribe, lines) if lines else [teller.say("med.none", (known.root.id,))]
 
 
-def _medicine(scribe: Scribe, teller: Teller, one: Prescription, before: list[Prescription]) -> Sentence:
+def _medicine(scribe: Scribe, teller: Teller, one: Prescription, before: list[Prescription], resumed: bool) -> Sentence:
     order = capital(scribe.order(one))
     old = next((each for each in before if each.drug == one.drug), None)
     if old is None:
         return teller.line("med.new", (one.id,), order=order)
     if (old.dose, old.route, old.frequency) == (one.dose, one.route, one.frequency):
-        return teller.line("med.same", (one.id, old.id), order=order)
+        return teller.line("med.resumed" if resumed else "med.same", (one.id, old.id), order=order)
     return teller.line("med.changed", (one.id, old.id), order=order, before=scribe.order(old, name=False))
 
 

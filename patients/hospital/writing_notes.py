@@ -15,7 +15,8 @@ from .writing_course import disposition, hospital_course, interval
 from .writing_exam import examination, later_examination, review
 from .writing_history import allergies, demographics, family, medications, past_medical, past_surgical, social
 from .writing_leaving import condition_at_discharge, discharge_medications, discharge_plan, followup, instructions
-from .writing_plan import consulted_service, consults, plan
+from .writing_pending import consulted_service, consults
+from .writing_plan import plan
 from .writing_results import laboratory, pathology, study_lines, vital_signs
 from .writing_story import background, chief_complaint, present_illness, visit
 from .writing_style import Style

@@ -14,13 +14,15 @@ from .phrasing import Teller, capital, limit, lowered, opened, plain_line, table
 from .record import Sentence
 from .writing_assessment import expected, moved
 from .writing_breathing import breathing_plan
+from .writing_pending import cultures_awaited
 from .writing_story import presentation, related
 from .writing_view import Known, flag, number
-from .writing_words import Scribe, service_name
+from .writing_words import Scribe
 
 _MOST_LABS = 3
 _MOST_PROBLEMS = 9
 _MOST_ORDERS = 9
+_MOST_STOPPED = 3
 
 
 def plan(
@@ -72,7 +74,7 @@ def plan(
         said.append(teller.say("plan.rest", [one.id for one in quiet], conditions=names))
     said = said or [teller.say("plan.none", (known.root.id,))]
     said += breathing_plan(scribe, teller)
-    return said + _support(scribe, teller) + _cultures_awaited(scribe, teller)
+    return said + _support(scribe, teller) + cultures_awaited(scribe, teller)
 
 
 def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
@@ -128,6 +130,9 @@ def problem_of(known: Known, one: Prescription) -> str | None:
         if illness.acuity != "chronic" or (profile is not None and profile.system == "cardiovascular"):
             head = None
         return next((each.id for each in known.problems[:_MOST_PROBLEMS] if each.condition == head), one.indication)
+    again = next((each.id for each in known.problems if each.condition == illness.condition), None)
+    if again is not None:  # it is there once more: what went on after the last time is for this one
+        return again
     chronic = [each for each in known.problems if each.acuity == "chronic" and each.condition in profiles]
     chronic = [each for each in chronic if one.drug in _drugs_of(each.condition)]
     for each in chronic:
@@ -304,17 +309,31 @@ def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescript
 
 
 def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Sentence]:
+    """Return what was stopped or held since the last note, with why, and which home drugs are still on hold."""
     known = scribe.known
     running = {one.drug for one in known.active()}
-    said = []
-    for one in known.stopped(begin, known.at):
-        if one.indication != illness.id or one.drug in running:
-            continue
-        name = scribe.drug(one)
+    found = [one for one in known.stopped(known.begin, known.at) if one.indication == illness.id]
+    found = [one for one in found if one.drug not in running]
+    groups: dict[tuple[bool, str], list[Prescription]] = {}
+    waiting: list[Prescription] = []
+    for one in found:
         held = one.kind != "inpatient" and known.root.kind != "clinic"  # whether it comes back is decided on leaving
-        text = teller.words("plan.hold" if held else "plan.stop", drug=name, Drug=name, reason=stop_reason(teller, one))
-        said.append(_clause(text, name, [one.id]))
-    return said[:2]
+        if one.stop is not None and one.stop >= begin:
+            why = one.stop_reason.en if one.stop_reason is not None else ""
+            groups.setdefault((held, why if held else one.id), []).append(one)
+        elif held:
+            waiting.append(one)
+    said = []
+    for (held, _), orders in groups.items():
+        names = list(dict.fromkeys(scribe.drug(one) for one in orders))
+        key = ("plan.hold" if len(names) == 1 else "plan.holds") if held else "plan.stop"
+        words = scribe.join(names)
+        text = teller.words(key, drug=words, Drug=words, reason=stop_reason(teller, orders[0]))
+        said.append(_clause(text, words, [one.id for one in orders]))
+    if waiting:
+        words = scribe.join(list(dict.fromkeys(scribe.drug(one) for one in waiting)))
+        said.append(_clause(teller.words("plan.waits", drug=words, Drug=words), words, [one.id for one in waiting]))
+    return said[:_MOST_STOPPED]
 
 
 def stop_reason(teller: Teller, one: Prescription) -> str:
@@ -352,35 +371,3 @@ def done_words(teller: Teller, one: Treated, *, over: bool) -> tuple[str, str, b
         return f"{care} {words.partition(' ')[2]}", "", True
     went = opened(teller.words("course.outcome", words=words)) if words else ""
     return care or title, went, care is not None
-
-
-def _cultures_awaited(scribe: Scribe, teller: Teller) -> list[Sentence]:
-    known = scribe.known
-    waiting = [one for one in known.cultures if not any(s.status == "final" and s.at <= known.at for s in one.stages)]
-    if not waiting:
-        return []
-    names = table("specimen")
-    words = scribe.join([f"{names.get(one.specimen, one.specimen)} culture" for one in waiting])
-    return [teller.say("plan.culture", [one.id for one in waiting], cultures=words)]
-
-
-def consults(scribe: Scribe, teller: Teller, since: Instant | None = None) -> list[Sentence]:
-    """Return which services are involved; who was asked before `since` follows along."""
-    said = []
-    for event in scribe.known.happened("consulted"):
-        service = consulted_service(scribe.known, event.facts)
-        if service:
-            name = service_name(service)
-            key = "plan.consult" if since is None or event.at > since else "plan.consult.on"
-            said.append(teller.say(key, (event.id,), service=lowered(name), Service=name))
-    return said
-
-
-def consulted_service(known: Known, facts: Sequence[str]) -> str | None:
-    """Return the service that was asked about an illness."""
-    for fact in facts:
-        illness = known.outline.illnesses.get(fact)
-        profile = condition_profiles().get(illness.condition) if illness is not None else None
-        if profile is not None and profile.workup.consult is not None:
-            return profile.workup.consult
-    return None

@@ -268,6 +268,17 @@ class Known:
         """Return what the patient had been prescribed when the stay began."""
         return self.active("home", "discharge", at=self.begin - 1)
 
+    def held_before(self, one: Prescription) -> Prescription | None:
+        """Return the home order that a new one takes up again after the stay had held it; None where none did."""
+        for old in self.home():
+            held = old.stop is not None and old.ended == "stopped" and self.begin <= old.stop < one.start
+            if old.drug != one.drug or not held:
+                continue
+            inside = [each for each in self.life.prescriptions if each.drug == old.drug and each.kind == "inpatient"]
+            if not any(each.start < one.start and (each.stop is None or each.stop > self.begin) for each in inside):
+                return old
+        return None
+
     def started(self, begin: Instant, end: Instant) -> list[Prescription]:
         """Return hospital orders that began within a span, known now."""
         return [

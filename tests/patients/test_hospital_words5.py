@@ -10,12 +10,13 @@ from functools import cache
 import pytest
 
 from wardround.patients.hospital.generation import rules
-from wardround.patients.hospital.life import Life, Sign, Stay, Treated
+from wardround.patients.hospital.life import CourseEvent, Life, Sign, Stay, Treated
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.phrasing import table
-from wardround.patients.hospital.record import Note, Record
+from wardround.patients.hospital.record import Note, Record, Sentence
 from wardround.patients.hospital.workup import plain_name
 from wardround.patients.hospital.writing import write_record
+from wardround.patients.hospital.writing_view import Known, Outline
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, study_profiles
 from wardround.patients.times import DAY, Instant
 
@@ -170,4 +171,88 @@ def test_no_study_denies_what_another_showed_while_it_lasts() -> None:
                     if sign.finding in table("report_seen_before").get(f"{study.study}/{place}", "").split():
                         seen += 1
                         assert not told & {way.rstrip(".") for way in ways}, (life.index, study.id)
+    assert seen
+
+
+# -- held, awaited, there before ---------------------------------------------------------------------------------------
+
+
+def test_what_the_stay_held_is_told_as_held_each_day_and_as_taken_up_again_at_the_end() -> None:
+    waiting = again = 0
+    for life, stay, note in _notes("progress", "discharge"):
+        known = Known(Outline(life), stay, note.at)
+        facts = {fact for part in note.parts if part.slug in ("plan", "discharge-medications") for fact in part.facts}
+        if note.kind == "progress":
+            running = {one.drug for one in known.active()}
+            listed = {one.id for one in known.problems}
+            held = [one for one in known.stopped(known.begin, note.at) if one.kind != "inpatient"]
+            held = [one for one in held if one.drug not in running and one.indication in listed]
+            waiting += len(held)
+            assert {one.id for one in held} <= facts, note.id
+            continue
+        for one in known.active("discharge"):
+            old = known.held_before(one)
+            if old is not None and (old.dose, old.frequency) == (one.dose, one.frequency):
+                again += 1
+                line = next(said.text for part in note.parts if part.slug == "discharge-medications"
+                            for said in part.sentences if one.id in said.facts)  # fmt: skip
+                assert re.search("resume|take again", line, re.I) and "unchanged" not in line
+    assert waiting > 5 and again
+
+
+def test_a_culture_that_told_something_is_not_awaited_as_if_it_had_not() -> None:
+    seen = 0
+    for life, _, note in _notes("progress"):
+        for one in life.cultures:
+            stages = [stage for stage in one.stages if stage.at <= note.at]
+            told = [said.text for part in note.parts if part.slug == "plan" for said in part.sentences
+                    if one.id in said.facts]  # fmt: skip
+            if stages and stages[-1].status == "final":
+                assert not told
+            elif stages and told:
+                seen += 1
+                assert re.search("growth|susceptibilities|final", told[0])
+    assert seen > 3
+
+
+def test_what_was_there_on_arrival_did_not_develop() -> None:
+    """An illness that is found on the second day, though its laboratory value was off at the door."""
+    life, stay, _ = next(found for found in _notes("discharge") if _complications(found[0], found[1]))
+    event = _complications(life, stay)[0]
+    for onset, words in ((stay.start - DAY, False), (event.at - 1, True)):
+        ill = [replace(one, onset=onset) if one.id in event.facts else one for one in life.illnesses]
+        changed = replace(life, illnesses=tuple(ill), signs=(), results=())
+        notes = [one for one in write_record(changed).notes if one.kind == "discharge" and one.encounter == stay.id]
+        told = next(said.text for said in _part(notes[0], "hospital-course") if event.id in said.facts)
+        assert bool(re.search("develop|complicat|c/b|^\\S+: [A-Za-z ]+\\.$", told)) == words, told
+
+
+def _complications(life: Life, stay: Stay) -> list[CourseEvent]:
+    return [one for one in life.events if one.kind == "complication" and one.encounter == stay.id]
+
+
+def _part(note: Note, slug: str) -> list[Sentence]:
+    return [said for part in note.parts if part.slug == slug for said in part.sentences]
+
+
+def test_drugs_of_the_time_before_stand_under_the_illness_that_is_back() -> None:
+    for life, _, note in _notes("progress", "admission"):
+        names = {one.id: one.condition for one in life.illnesses}
+        told = [said for said in _part(note, "plan") if "istory of" in said.text]
+        here = {names[fact] for said in _part(note, "plan") if said not in told for fact in said.facts if fact in names}
+        again = {names[fact] for said in told for fact in said.facts if fact in names}
+        assert not again & here, note.id
+
+
+def test_a_course_tells_what_held_up_the_pressure() -> None:
+    seen = 0
+    for life, stay, note in _notes("discharge"):
+        known = Known(Outline(life), stay, note.at)
+        orders = [one for one in known.started(known.begin, note.at) if one.drug in table("course_pressors")]
+        told = {fact for said in _part(note, "hospital-course") for fact in said.facts}
+        events = {fact for one in known.events for fact in one.facts}
+        for one in orders:
+            if known.received(one):
+                seen += 1
+                assert one.id in told | events
     assert seen
