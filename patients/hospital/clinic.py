@@ -20,12 +20,13 @@ from .life import Illness, Prescription, Stay
 from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import Desk, monitors
 from .planning import plan_clinic
+from .precautions import test_for_pregnancy
 from .prescribing import choose
 from .signs import Showing, measured
 from .situating import situation
 from .stays import service_of
 from .telling import tell
-from .workup import draw, plain_name
+from .workup import culture, draw, plain_name
 
 
 def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up: bool, last: bool) -> None:
@@ -50,6 +51,9 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     _show(making, illness, identity, start, [order.drug for order in home], follow_up=follow_up)
     before = len(making.results)
     draw(making, ["vitals", "weight", "height"], start + 3 * MINUTE, identity)
+    if illness.id not in {order.indication for order in home} and not follow_up:  # a treatment may begin today
+        test_for_pregnancy(making, [illness.condition], start - 4 * MINUTE, identity)
+    _grow(making, illness, start + 14 * MINUTE, identity)
     wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
     draw(making, wanted, start + 12 * MINUTE, identity)
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
@@ -67,6 +71,15 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
         _complaint(making, illness, identity), reason, service_of(making, profile.home_of, "clinic", start),
     )  # fmt: skip
     tell(making, start, identity, "visit", (illness.id,))
+
+
+def _grow(making: Making, illness: Illness, at: Instant, identity: str) -> None:
+    """Send urine for culture before an infection of it is treated; other specimens are for the hospital."""
+    if illness.acuity == "chronic" or (illness.resolved is not None and illness.resolved < at):
+        return
+    for order in condition_profiles()[illness.condition].workup.cultures:
+        if order.specimen == "urine" and making.chance(order.percent, "culture", illness.id, order.specimen, identity):
+            culture(making, order, illness, at, identity)
 
 
 def _show(

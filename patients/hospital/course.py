@@ -16,6 +16,7 @@ from .making import HOUR, MINUTE, Making, at_clock, between
 from .medicating import is_drip, is_once, monitors
 from .naming import name_of
 from .operating import cover, make_ready, safe_from
+from .precautions import tap, test_for_pregnancy
 from .signs import Showing, measured
 from .situating import is_a
 from .stays import Course, to_icu
@@ -33,9 +34,11 @@ def arrive(course: Course) -> None:
     tell(making, course.arrival, place, "arrived", (course.principal,), complaint=name_of(course.complaint))
     _show(course)
     draw(making, ["vitals"], course.arrival + 6 * MINUTE, place)
+    test_for_pregnancy(making, [one.condition for one in acute], course.arrival, place)
     taken = course.arrival + between(making.stream("drawn", course.ward), 20, 55) * MINUTE
     first = draw_labs(course, _arrival_labs(course), taken)
     look(course, place)
+    tap(course)
     grow(course, place)
     if first:
         making.signs.extend(measured(making, acute, making.results[course.first_result :], place))

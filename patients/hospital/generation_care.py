@@ -45,3 +45,26 @@ class Dialysed(Frozen):
     before_minutes: int
     after: tuple[str, ...]
     after_minutes: int
+
+
+class PregnancyTest(Frozen):
+    """Women who are tested for pregnancy before what might harm a child."""
+
+    lab: str
+    ages: tuple[int, int]
+    minutes: int
+    """After arrival."""
+    modalities: tuple[str, ...]
+    """Of studies before which it is done."""
+    procedures: tuple[str, ...]
+    without: tuple[str, ...]
+    """Titles of operations after which there is no need."""
+
+
+class Tap(Frozen):
+    """Fluid that is tapped once a study shows it."""
+
+    conditions: tuple[str, ...]
+    finding: str
+    order: ProcedureOrder
+    """`hours` after the report, or admission if that is later."""

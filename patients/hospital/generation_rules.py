@@ -405,6 +405,8 @@ class Booked(Frozen):
     drugs: tuple[str, ...]
     labs: tuple[str, ...]
     days: tuple[int, int]
+    fresh: bool = False
+    """Only where the drug, or its dose, is new."""
 
 
 class Tapered(Frozen):

@@ -106,7 +106,8 @@ def _tapers(making: Making, after: Sequence[Prescription], key: str, at: Instant
 def _booked(making: Making, after: Sequence[Prescription], key: str, at: Instant) -> Iterable[PlanItem]:
     """Book the labs by which a drug that goes home is followed."""
     for rule in rules().booked:
-        facts = tuple(order.id for order in after if is_a(order.drug, rule.drugs))
+        fresh = [order for order in after if order.start == at or not rule.fresh]
+        facts = tuple(order.id for order in fresh if is_a(order.drug, rule.drugs))
         if facts:
             days = _on_weekday(at, between(making.stream("booked", key, *rule.labs), *rule.days))
             yield _item(making, "lab", "lab", key + "booked", facts, due=at_clock(at + days * DAY, 9),

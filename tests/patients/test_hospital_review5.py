@@ -14,7 +14,7 @@ from wardround.patients.hospital import diagnosing, episodes, living
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Illness, Life, Prescription, Stay, Treated
 from wardround.patients.hospital.living import make_life
-from wardround.patients.hospital.making import HOUR, Making
+from wardround.patients.hospital.making import HOUR, Making, age_at
 from wardround.patients.hospital.person import make_person
 from wardround.patients.hospital.prescribing import Situation, problems
 from wardround.patients.hospital.situating import is_a
@@ -269,3 +269,98 @@ def test_insulin_ends_by_the_ketones_where_the_kidneys_keep_the_gap_open_and_run
                 assert known and known[-1] < 5, f"{life.index} {order.id}: {known[-3:]}"
     assert seen >= 4
     assert open_gap >= 2
+
+
+# -- steps by name -----------------------------------------------------------------------------------------------------
+
+
+def test_fluid_in_the_belly_is_tapped_and_an_infected_one_before_the_antibiotic() -> None:
+    seen = 0
+    for life, stay, inside in _stays("ascites", "spontaneous_bacterial_peritonitis"):
+        infected = _condition(life, stay) == "spontaneous_bacterial_peritonitis"
+        tapped = [one.at for one in life.treated if one.encounter in inside and one.procedure == "paracentesis"]
+        assert tapped, f"{life.index} {stay.id}"
+        begun = [one.start for one in life.prescriptions if one.indication == stay.principal
+                 and is_a(one.drug, ("antibiotic",))]  # fmt: skip
+        assert not infected or not begun or min(tapped) <= min(begun), f"{life.index} {stay.id}"
+        seen += infected
+    assert seen >= 1
+
+
+def test_fluid_round_the_lung_in_pneumonia_is_tapped() -> None:
+    rule, seen = rules().taps[0], 0
+    for life, stay, inside in _stays(*rule.conditions):
+        shown = [one.known_at for one in life.signs if one.finding == rule.finding and one.encounter in inside
+                 and stay.principal in [owner for owner, _ in one.owners]]  # fmt: skip
+        if shown and stay.end - max(min(shown), stay.start) > 16 * HOUR:
+            seen += 1
+            tapped = [one.at for one in life.treated if one.encounter in inside and one.procedure == "thoracentesis"]
+            assert tapped and tapped[0] > min(shown), f"{life.index} {stay.id}"
+    assert seen >= 1
+
+
+def test_the_gallbladder_is_looked_at_before_it_is_taken_out() -> None:
+    seen = 0
+    for life in (*_made(), *many_lives()):
+        for done in life.treated:
+            if done.procedure == "cholecystectomy" and done.encounter is not None:
+                seen += 1
+                looked = [one for one in life.studies if one.illness == done.illness and one.known_at < done.at
+                          and one.study == "liver_ultrasound"]  # fmt: skip
+                assert looked, f"{life.index} {done.id}"
+    assert seen >= 3
+
+
+def test_urine_is_cultured_before_an_infection_of_it_is_treated() -> None:
+    seen = visits = 0
+    for life in many_lives():
+        kinds = {one.id: one.kind for one in life.stays}
+        for illness in life.illnesses:
+            if illness.condition not in ("urinary_tract_infection", "pyelonephritis") or illness.encounter is None:
+                continue
+            grown = [one for one in life.cultures if one.illness == illness.id and one.specimen == "urine"]
+            assert grown, f"{life.index} {illness.id}"
+            begun = [one.start for one in life.prescriptions if one.indication == illness.id
+                     and is_a(one.drug, ("antibiotic",))]  # fmt: skip
+            assert not begun or grown[0].at <= min(begun), f"{life.index} {illness.id}"
+            seen += 1
+            visits += kinds[illness.encounter] == "clinic"
+    assert seen >= 4
+
+
+def test_a_woman_who_may_be_pregnant_is_tested_before_a_scan_or_an_operation() -> None:
+    rule, seen = rules().pregnancy_test, 0
+    for life in (*_made(), *many_lives()):
+        if life.person.sex != "female":
+            continue
+        without = {one.at for one in life.treated if one.title in rule.without}
+        expecting = {one.encounter for one in life.illnesses if one.condition in rules().pregnancy}
+        roots = {one.id: one.part_of or one.id for one in life.stays}
+        scans = [(one.at, one.encounter) for one in life.studies if one.modality in rule.modalities]
+        operations = [(one.at, one.encounter) for one in life.treated if one.procedure in rule.procedures]
+        for at, encounter in [*scans, *operations]:
+            fertile = rule.ages[0] <= age_at(life.person.birth_date, at) <= rule.ages[1]
+            if encounter is None or not fertile or roots[encounter] in expecting or any(one < at for one in without):
+                continue
+            known = [one.known_at for one in life.results if one.lab == rule.lab
+                     and roots[one.encounter or encounter] == roots[encounter]]  # fmt: skip
+            seen += 1
+            assert known and min(known) <= at, f"{life.index} {encounter}"
+    assert seen >= 3
+
+
+def test_kidneys_and_salts_are_booked_where_a_drug_that_moves_them_is_new_at_home() -> None:
+    rule = next(one for one in rules().booked if one.fresh)
+    seen = 0
+    for life, stay, _ in _stays(*condition_profiles()):
+        fresh = [one for one in life.prescriptions if one.kind == "discharge" and one.start == stay.end
+                 and is_a(one.drug, rule.drugs)]  # fmt: skip
+        if fresh:
+            seen += 1
+            items = [item for plan in life.plans if plan.encounter == stay.id for item in plan.items]
+            assert any(item.kind == "lab" and fresh[0].id in item.facts for item in items), f"{life.index} {stay.id}"
+    assert seen >= 10
+
+
+def _condition(life: Life, stay: Stay) -> str:
+    return next(one.condition for one in life.illnesses if one.id == stay.principal)
