@@ -6,7 +6,7 @@ together, and what the diagnoses of the stay show, move and are treated with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -116,29 +116,48 @@ def with_bearing(case: Case, moves: Sequence[Move]) -> tuple[Move, ...]:
     return tuple(replace(move, bears=bearing(case, move, moves[:turn])) for turn, move in enumerate(moves))
 
 
+@dataclass(frozen=True)
+class Bearing:
+    """What a move's question turns on, of whatever earlier turns ask about."""
+
+    measured: frozenset[str] = frozenset()
+    """Labs and vital signs that go into its score."""
+    near: tuple[_Circle, ...] = ()
+    kinds: frozenset[str] = frozenset()
+    """Kinds of things that bear on it whichever they are."""
+    living: bool = False
+    """What the patient says of living at home bears on it."""
+
+    def of(self, asked: Mapping[str, Entity]) -> frozenset[str]:
+        """Return the keys of those things, by key, that the question turns on."""
+        keys = {key for key, entity in asked.items() if self._holds(entity)}
+        return frozenset(keys | _LIVING if self.living else keys)
+
+    def _holds(self, entity: Entity) -> bool:
+        if entity.kind in self.kinds or (entity.kind in _MEASURED and entity.id in self.measured):
+            return True
+        return any(circle.holds(entity) for circle in self.near)
+
+
+def bearing_of(case: Case, move: Move) -> Bearing:
+    """Return what a move's question turns on."""
+    use = knowledge.score_uses().get(move.score) if move.score is not None else None
+    inputs = () if use is None else (concept for source in use.inputs.values() for concept in source.of)
+    near: list[_Circle] = []
+    decision = move.decision if move.task in {"CR", "WU"} else None
+    if "drug" in move.slots and (move.task == "DG" or (move.task == "WU" and decision is None)):
+        near.append(_circles_of(case, frozenset({move.slots["drug"].id}))[0])
+    if decision is None:
+        return Bearing(frozenset(inputs), tuple(near))
+    near.append(_circles(case, decision)[0])
+    return Bearing(
+        frozenset(inputs), tuple(near), _ALSO.get(decision.kind, frozenset()), living=decision.kind == "home"
+    )
+
+
 def bearing(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:
     """Return the keys of what earlier turns asked about and a move's question turns on."""
-    asked = {entity.key: entity for one in earlier for entity in one.slots.values()}
-    keys: set[str] = set()
-    use = knowledge.score_uses().get(move.score) if move.score is not None else None
-    if use is not None:
-        inputs = {concept for source in use.inputs.values() for concept in source.of}
-        keys.update(key for key, entity in asked.items() if entity.kind in _MEASURED and entity.id in inputs)
-    if move.task == "DG" and "drug" in move.slots:
-        near, _ = _circles_of(case, frozenset({move.slots["drug"].id}))
-        keys.update(key for key, entity in asked.items() if near.holds(entity))
-    decision = move.decision
-    if move.task in {"CR", "WU"} and decision is not None:
-        near, _ = _circles(case, decision)
-        keys.update(key for key, entity in asked.items() if near.holds(entity))
-        kinds = _ALSO.get(decision.kind, frozenset())
-        keys.update(key for key, entity in asked.items() if entity.kind in kinds)
-        if decision.kind == "home":
-            keys.update(_LIVING)
-    if move.task == "WU" and decision is None and "drug" in move.slots:
-        near, _ = _circles_of(case, frozenset({move.slots["drug"].id}))
-        keys.update(key for key, entity in asked.items() if near.holds(entity))
-    return frozenset(keys)
+    return bearing_of(case, move).of({entity.key: entity for one in earlier for entity in one.slots.values()})
 
 
 def touches(case: Case, thread: Decision, drugs: frozenset[str], move: Move) -> bool:

@@ -6,17 +6,19 @@ that it holds; what words then bear is decided by `wording/` alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Final
 
-from wardround.sessions.moves.move import Move
+from wardround.sessions.moves.move import Entity, Move
 from wardround.sessions.session import Implicitness
 from wardround.sessions.wording.discourse import kind_of
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.phrases import ENTITY_SLOTS, load_phrases
 from wardround.sessions.wording.resting import About, about
+
+from .kinship import Bearing
 
 _PICTURE_FROM: Final = 2
 """The first turn that can look back on two others."""
@@ -55,21 +57,50 @@ def _cells(kind: str) -> _Cells:
 
 
 @cache
-def _groups(kind: str) -> tuple[str, frozenset[str]]:
-    """Return the group of an entity's kind, and the groups of what a gap for one could mean as well."""
-    kinds = load_kinds()
-    return kinds.group(kind), kinds.rivals(kind)
+def _group(kind: str) -> str:
+    return load_kinds().group(kind)
 
 
-@dataclass
+@cache
+def _rivals(kind: str) -> frozenset[str]:
+    """Return the groups of what a gap for an entity of a kind could mean as well."""
+    return load_kinds().rivals(kind)
+
+
+@dataclass(frozen=True)
 class _Named:
     """What one turn names and asks."""
 
-    keys: frozenset[str]
-    groups: dict[str, set[str]] = field(default_factory=dict)
-    asks: frozenset[str] = frozenset()
+    entities: tuple[Entity, ...]
+    groups: tuple[tuple[str, str], ...]
+    """Group and key of each thing."""
+    asks: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """The turns before the one that is judged, as it looks back on them."""
+
+    moves: tuple[Move, ...]
+    said: tuple[_Named, ...]
+    asked: Mapping[str, Entity]
+    """Everything named, by key."""
+    groups: Mapping[str, frozenset[str]]
+    """Keys of what was named, by group; and of the last turn alone."""
+    last: Mapping[str, frozenset[str]]
+
+    def only(self, entity: Entity) -> bool:
+        """Tell whether a thing was named and is the only one of its kind: of all turns, or of the last."""
+        if entity.key not in self.asked:
+            return False
+        rivals, mine = _rivals(entity.kind), {entity.key}
+        if not any(self.groups.get(group, _NOTHING) - mine for group in rivals):
+            return True
+        in_last = any(entity.key in keys for keys in self.last.values())
+        return in_last and not any(self.last.get(group, _NOTHING) - mine for group in rivals)
+
+
+_NOTHING: Final = frozenset[str]()
 _THINGS: Final = frozenset({"lab", "vital", "drug", "score"})
 """Slots of a turn whose rubric is about what they hold."""
 
@@ -77,27 +108,38 @@ _THINGS: Final = frozenset({"lab", "vital", "drug", "score"})
 class Leaning:
     """Judges the turns of one session; what is worked out of a move is kept as long as it is."""
 
-    def __init__(self, bears: Callable[[Move, Sequence[Move]], frozenset[str]]) -> None:
+    def __init__(self, bears: Callable[[Move], Bearing]) -> None:
         """Make one.
 
         Args:
-            bears: What a move's question turns on of what earlier ones asked about (`kinship.bearing`).
+            bears: What a move's question turns on (`kinship.bearing_of`).
         """
         self._bears = bears
         self._abouts: dict[int, tuple[Move, About]] = {}
         self._named: dict[int, tuple[Move, _Named]] = {}
+        self._bearing: dict[int, tuple[Move, Bearing]] = {}
 
-    def types(self, move: Move, earlier: Sequence[Move]) -> frozenset[Implicitness]:
+    def after(self, moves: tuple[Move, ...]) -> Earlier:
+        """Return some turns as a later one looks back on them."""
+        said = tuple(self._of(one) for one in moves)
+        return Earlier(
+            moves,
+            said,
+            {entity.key: entity for one in said for entity in one.entities},
+            _grouped(said),
+            _grouped(said[-1:]),
+        )
+
+    def types(self, move: Move, earlier: Earlier) -> frozenset[Implicitness]:
         """Return the types that the words of a turn could have after others."""
         cells = _cells(move.kind)
-        said = [self._of(one) for one in earlier]
         found: set[Implicitness] = set()
-        clear = {slot for slot, entity in move.slots.items() if _only(entity.key, entity.kind, said)}
+        clear = {slot for slot, entity in move.slots.items() if earlier.only(entity)}
         if clear & cells.pronouns:
             found.add("NA")
-        if clear & cells.fragments or self._goes_on(move, cells, earlier, said):
+        if clear & cells.fragments or _goes_on(move, cells, earlier):
             found.add("PE")
-        if len(said) >= _PICTURE_FROM and move.task != "IL" and self._pictured(move, cells, earlier, said):
+        if len(earlier.said) >= _PICTURE_FROM and move.task != "IL" and self._pictured(move, cells, earlier):
             found.add("AE")
         return frozenset(found) if found else _NONE
 
@@ -105,49 +147,62 @@ class Leaning:
         kept = self._named.get(id(move))
         if kept is not None:
             return kept[1]
-        named = _Named(frozenset(entity.key for entity in move.slots.values()), {}, _says(move.kind))
-        for entity in move.slots.values():
-            named.groups.setdefault(_groups(entity.kind)[0], set()).add(entity.key)
+        entities = tuple(move.slots.values())
+        named = _Named(entities, tuple((_group(one.kind), one.key) for one in entities), _says(move.kind))
         self._named[id(move)] = (move, named)  # while it is kept, no other object has its id
         return named
 
-    def _goes_on(self, move: Move, cells: _Cells, earlier: Sequence[Move], said: Sequence[_Named]) -> bool:
-        if "ask" in cells.drops and _asked_before(kind_of(move.kind).asks, said):
-            return True
-        last = earlier[-1]
-        if "advice" in cells.drops and last.task == "CR" and said[-1].asks & _says(move.kind):
-            return True
-        if "plan" not in cells.drops or move.decision is None:
-            return False
-        advised = next((one for one in reversed(earlier) if one.task == "CR"), None)
-        return advised is not None and advised.decision == move.decision
+    def _turns_on(self, move: Move) -> Bearing:
+        kept = self._bearing.get(id(move))
+        if kept is None:
+            kept = self._bearing[id(move)] = (move, self._bears(move))
+        return kept[1]
 
-    def _pictured(self, move: Move, cells: _Cells, earlier: Sequence[Move], said: Sequence[_Named]) -> bool:
+    def _pictured(self, move: Move, cells: _Cells, earlier: Earlier) -> bool:
         if not cells.pictured:
             return False
-        own = frozenset(entity.key for entity in move.slots.values()) if move.task != "DG" else frozenset()
-        bearing = self._bears(move, earlier) | own
-        turns = [one.keys & bearing for one in said]
-        held = [keys for keys in turns if keys]
-        everything = frozenset().union(*held)
+        own = frozenset(entity.key for entity in move.slots.values()) if move.task != "DG" else _NOTHING
+        bearing = self._turns_on(move).of(earlier.asked) | own
+        held = [keys for one in earlier.said if (keys := bearing.intersection(key for _, key in one.groups))]
+        everything = _NOTHING.union(*held)
         if len(held) < _PICTURE_FROM or len(everything) < _PICTURE_FROM or not self._judged(move, earlier):
             return False
         for hidden in cells.pictured:
             left_out = [move.slots[slot] for slot in hidden if slot in move.slots]
-            clear = left_out and all(_only(entity.key, entity.kind, said) for entity in left_out)
+            clear = left_out and all(earlier.only(entity) for entity in left_out)
             if move.task == "DG" and move.score is None and not clear:
                 continue
             if everything.issuperset(entity.key for entity in left_out):
                 return True
         return False
 
-    def _judged(self, move: Move, earlier: Sequence[Move]) -> bool:
+    def _judged(self, move: Move, earlier: Earlier) -> bool:
         """Tell whether the rubric of a turn is about something that earlier ones named."""
         if _THINGS.intersection(move.slots):
             return True
         if id(move) not in self._abouts:
             self._abouts[id(move)] = (move, about(move.rubric))
-        return bool(self._abouts[id(move)][1].of(entity for one in earlier for entity in one.slots.values()))
+        return bool(self._abouts[id(move)][1].of(entity for one in earlier.said for entity in one.entities))
+
+
+def _grouped(said: Sequence[_Named]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for one in said:
+        for group, key in one.groups:
+            found.setdefault(group, set()).add(key)
+    return {group: frozenset(keys) for group, keys in found.items()}
+
+
+def _goes_on(move: Move, cells: _Cells, earlier: Earlier) -> bool:
+    if "ask" in cells.drops and _asked_before(move.kind, tuple(one.asks for one in earlier.said)):
+        return True
+    last = earlier.moves[-1]
+    if "advice" in cells.drops and last.task == "CR" and earlier.said[-1].asks & _says(move.kind):
+        return True
+    if "plan" not in cells.drops or move.decision is None:
+        return False
+    advised = next((one for one in reversed(earlier.moves) if one.task == "CR"), None)
+    return advised is not None and advised.decision == move.decision
 
 
 @cache
@@ -157,24 +212,16 @@ def _says(kind: str) -> frozenset[str]:
     return frozenset() if found.tests else frozenset(found.asks)
 
 
-def _only(key: str, kind: str, said: Sequence[_Named]) -> bool:
-    """Tell whether a thing was named earlier and is the only one of its kind: of all turns, or of the last."""
-    _, rivals = _groups(kind)
-    if not any(key in one.keys for one in said):
-        return False
-    others = [any(one.groups.get(group, set()) - {key} for group in rivals) for one in said]
-    return not any(others) or (key in said[-1].keys and not others[-1])
-
-
-def _asked_before(asks: Sequence[str], said: Sequence[_Named]) -> bool:
-    """Tell whether every question that a fragment leaves out was asked of something else."""
-    kinds = load_kinds()
+@lru_cache(maxsize=1 << 14)
+def _asked_before(kind: str, said: tuple[frozenset[str], ...]) -> bool:
+    """Tell whether every question that a fragment of a kind leaves out was asked of something else."""
+    kinds, asks = load_kinds(), kind_of(kind).asks
     mixed = any(kinds.looks_up(one) for one in asks)
     for ask in asks:
         if mixed and kinds.asks_patient(ask):
             continue
         turns = said if kinds.looks_up(ask) and ask not in kinds.close else said[-1:]
         shared = kinds.shared(ask).difference(() if ask in kinds.close else kinds.close)
-        if not any(shared & one.asks for one in turns):
+        if not any(shared & one for one in turns):
             return False
     return True

@@ -60,38 +60,33 @@ def plans(
     if tier == "rich" and not may_be_rich(case, scenario, arc):
         return
     threads = threads_of(case, scenario, tier, arc, stream, quota)
-    if quota.wants_turned():
-        for thread in threads[:_TURNED_THREADS]:
-            yield from _of_thread(case, scenario, tier, arc, thread, stream, quota, ease, turned=True)
-    for thread in threads:
-        yield from _of_thread(case, scenario, tier, arc, thread, stream, quota, ease, turned=False)
+    searches: dict[tuple[int, int], Search] = {}
+    seen: list[tuple[Move, ...]] = []
+    for turned in (True, False) if quota.wants_turned() else (False,):
+        for number, thread in enumerate(threads[:_TURNED_THREADS] if turned else threads):
+            for place, (opening, dosed) in enumerate(_openings(case, scenario, tier, arc, thread, quota)):
+                if (number, place) not in searches:
+                    searches[number, place] = Search(
+                        case, scenario, tier, arc, thread, opening, stream, quota, doses=dosed, ease=ease
+                    )
+                moves = searches[number, place].run(turned)
+                if moves is None:
+                    continue
+                if moves not in seen:
+                    seen.append(moves)
+                    chain = chain_of(case, moves, decisions_of(case, scenario))
+                    assert chain is not None
+                    yield Plan(case, scenario, tier, arc, moves, thread, chain)
+                break
 
 
-def _of_thread(
-    case: Case,
-    scenario: Scenario,
-    tier: Tier,
-    arc: Arc,
-    thread: Decision,
-    stream: Stream,
-    quota: Quota,
-    ease: bool,
-    *,
-    turned: bool,
-) -> Iterator[Plan]:
-    """Yield the first plan about a thread, if there is one; `turned`: the patient's words turn the answer in it."""
+def _openings(
+    case: Case, scenario: Scenario, tier: Tier, arc: Arc, thread: Decision, quota: Quota
+) -> list[tuple[Move, bool]]:
+    """Return the turns that may open a session about a thread, and whether each looks up what a dose rests on."""
     doses = thresholds(case, arc)
     if tier == "rich" and not doses and not may_pull(case, scenario, thread, arc):
-        return
+        return []
     plain = () if tier == "rich" and not {"DG", "CR"}.intersection(arc) else openings_of(case, thread)
-    openings = [*((one, True) for one in doses), *((one, False) for one in plain)]
-    if quota.ordered_often():
-        openings.reverse()
-    for opening, dosed in openings:
-        search = Search(case, scenario, tier, arc, thread, opening, stream, quota, doses=dosed, ease=ease)
-        moves = search.run(turned)
-        if moves is not None:
-            chain = chain_of(case, moves, decisions_of(case, scenario))
-            assert chain is not None
-            yield Plan(case, scenario, tier, arc, moves, thread, chain)
-            return
+    found = [*((one, True) for one in doses), *((one, False) for one in plain)]
+    return found[::-1] if quota.ordered_often() else found

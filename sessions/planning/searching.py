@@ -7,7 +7,7 @@ turns have more to leave out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from wardround.patients import Stream
@@ -16,7 +16,8 @@ from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.score_gather import computable
 
 from .chain import chain_of
-from .kinship import FAR, NEAR, bearing, distance, distance_of_dose, near_drugs, touches
+from .choices import ASKED, SCORE, SIDES, Choice, brings, brought
+from .kinship import FAR, NEAR, bearing_of, distance, distance_of_dose, near_drugs, touches
 from .leaning import Leaning
 from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matter, writes_of
 from .quota import Quota
@@ -30,7 +31,7 @@ _WIDTH: Final = 14
 """Moves tried for one turn, those that ask the patient and those that do not counted apart."""
 _OTHERS: Final = 8
 """Decisions other than the thread that a session may ask for as well."""
-_NODES: Final = 800
+_NODES: Final = 400
 """Moves weighed for one opening before it is given up."""
 _LOOKS: Final = 60
 """Beginnings of plans that are gone on from, once there is a plan, for a better one …"""
@@ -49,16 +50,6 @@ _AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
 """What speaks against a turn, by how far it is from what the session is about."""
 _FAR_MOST: Final = 1
 """Turns of a session that may be about something else; where a score must be worked out, it is not counted."""
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """A move that may be taken, and what speaks against it."""
-
-    move: Move
-    cost: int
-    types: frozenset[str]
-    asks: bool
 
 
 class Search:
@@ -101,7 +92,7 @@ class Search:
         self.ahead: list[int] = []
         """What the turns after each one cost at least."""
         self.far_most = _FAR_MOST + ease
-        self.leaning = Leaning(lambda move, earlier: bearing(case, move, earlier))
+        self.leaning = Leaning(lambda move: bearing_of(case, move))
         self.away: dict[int, int] = {}
         self.weighed: list[Move] = []
         named = {entity.key for entity in opening.slots.values()}
@@ -117,72 +108,77 @@ class Search:
         self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
         self.drugs = frozenset() if doses else near_drugs(case, thread)
         """Drugs that the end of the session is about."""
-        self.pools: list[list[_Choice]] = []
+        self.offered: list[list[Choice]] | None = None
+        """What every turn after the opening may be; None until it is worked out."""
+        self.pools: list[list[Choice]] = []
+        """Of these, what is tried."""
+        self.musts = frozenset({ASKED}.union({SCORE} if self.wants_score else (), {SIDES} if tier == "rich" else ()))
+        """What a whole session must hold."""
+        self.brought: list[frozenset[frozenset[str]]] = []
+        """What the turns after each one can bring of that together."""
 
     def run(self, turned: bool) -> tuple[Move, ...] | None:
-        """Return four moves, if asked for in which the patient's words turn the answer; None where none fit."""
-        made: dict[tuple[str, bool], list[_Choice]] = {}
+        """Return four moves, if asked for in which the patient's words turn the answer; None where none fit.
+
+        May be asked both ways, one after the other.
+        """
+        if self.offered is None:
+            self.offered = self._offered()
+        pools = self.offered
+        if turned:
+            if not any(one.asks and turns(one.move) for pool in pools for one in pool):
+                return None
+            pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
+        self.pools, self.found, self.nodes, self.looks = pools, None, 0, 0
+        if not pools or not all(pools):
+            return None
+        ahead = [min(choice.cost for choice in pool) - _NEW_TYPE for pool in pools] + [0]
+        self.ahead = [sum(ahead[turn:]) for turn in range(len(self.arc))]
+        self.brought = [frozenset({frozenset[str]()})]
+        for pool in reversed(pools):
+            self.brought.insert(0, brought(pool, self.brought[0]))
+        if self._can_be((self.opening,)):
+            self._deeper((self.opening,), 0)
+        return self.found
+
+    def _offered(self) -> list[list[Choice]]:
+        """Return the moves that every turn after the opening may be; empty where one has none."""
+        made: dict[tuple[str, bool], list[Choice]] = {}
+        pools: list[list[Choice]] = []
         for turn in range(len(self.arc) - 1, 0, -1):  # the end first: what it is about, others may look at
             key = (self.arc[turn], turn == self.decided)
             if key not in made:
                 made[key] = self._pool(*key)
             if not made[key]:
-                return None
-            self.pools.insert(0, made[key])
+                return []
+            pools.insert(0, made[key])
             if self.arc[turn] in {"CR", "WU"}:
                 self.drugs |= {drug.id for one in made[key] if (drug := one.move.slots.get("drug")) is not None}
-        if not self._can_be():
-            return None
-        return self._turned() if turned else self._best()
-
-    def _turned(self) -> tuple[Move, ...] | None:
-        """Return four moves in which the patient's words turn the answer, where they can."""
-        pools = self.pools
-        if not any(one.asks and turns(one.move) for pool in pools for one in pool):
-            return None
-        self.pools = [[one for one in pool if not one.asks or turns(one.move)] for pool in pools]
-        return self._best()
-
-    def _can_be(self) -> bool:
-        """Tell whether the moves there are could meet what a whole session must hold, before they are put together."""
-        choices = [choice for pool in self.pools for choice in pool]
-        if not any(choice.asks for choice in choices):
-            return False
-        if self.tier == "rich" and not any(choice.move.conflict for choice in choices):
-            return False
-        return not self.wants_score or any(choice.move.score is not None for choice in choices)
+        return pools
 
     # -- putting turns together ----------------------------------------------------------------------------------------
 
-    def _best(self) -> tuple[Move, ...] | None:
-        """Return the first four moves that fit, or better ones that a short look further finds; None where none fit."""
-        if not all(self.pools):
-            return None
-        ahead = [min(choice.cost for choice in pool) - _NEW_TYPE for pool in self.pools] + [0]
-        self.ahead = [sum(ahead[turn:]) for turn in range(len(self.arc))]
-        self._deeper((self.opening,), 0)
-        return self.found
+    def _can_be(self, chosen: tuple[Move, ...]) -> bool:
+        """Tell whether the moves there are could bring what turns so far lack of what a whole session must hold."""
+        had = frozenset().union(*(brings(move, turn) for turn, move in enumerate(chosen)))
+        lacking = self.musts - had
+        once = had & {ASKED}
+        return any(lacking <= more and not once & more for more in self.brought[len(chosen) - 1])
 
     def _deeper(self, chosen: tuple[Move, ...], spent: int) -> None:
         """Add the turns that are missing, best first; keeps what is cheaper than what was found before."""
         turn = len(chosen)
-        asked = any(move.source in INTERVIEW for move in chosen)
-        last_to_ask = not asked and not any(task != "WU" for task in self.arc[turn + 1 :])
         self.looks += 1
         for place, (cost, choice) in enumerate(self._ordered(turn, chosen)):
             if self.found is not None and self._enough(turn, place, spent + cost):
                 return
-            if (choice.asks and asked) or (last_to_ask and not choice.asks):
-                continue
             self.nodes += 1
             if self.nodes > _NODES:
                 return
-            if not self._fits(chosen, choice.move) or not self._still_rich(turn, chosen, choice):
-                continue
             moves = (*chosen, choice.move)
             if len(moves) < len(self.arc):
                 self._deeper(moves, spent + cost)
-            elif self._whole(moves):
+            else:
                 self.found, self.cost = moves, spent + cost
                 return
 
@@ -190,43 +186,47 @@ class Search:
         """Tell whether no better plan is looked for at a turn: what is left costs more, or was looked at for long."""
         return cost + self.ahead[turn] >= self.cost or self.looks > _LOOKS or place >= _NARROW
 
-    def _still_rich(self, turn: int, chosen: tuple[Move, ...], choice: _Choice) -> bool:
-        """Tell whether a last turn brings what the session still lacks; earlier ones may."""
-        if turn + 1 < len(self.arc):
+    def _may_follow(self, chosen: tuple[Move, ...], choice: Choice) -> bool:
+        """Tell whether a move may come next: it fits, and what a whole session must hold can still be had."""
+        moves = (*chosen, choice.move)
+        if choice.asks and any(move.source in INTERVIEW for move in chosen):
+            return False
+        if not self._can_be(moves) or not self._fits(chosen, choice.move):
+            return False
+        if len(moves) < len(self.arc):
             return True
-        if self.wants_score and choice.move.score is None and not any(move.score is not None for move in chosen[1:]):
-            return False
-        if self.tier == "rich" and not choice.move.conflict and not any(move.conflict for move in chosen):
-            return False
         read = choice.types.union(*(move.types for move in chosen))
         if self.tier == "rich":
             read |= _written_type(choice.move)
-        return len(read) >= _TYPES_LEAST[self.tier]
+        return len(read) >= _TYPES_LEAST[self.tier] and self._whole(moves)
 
     # -- which moves ---------------------------------------------------------------------------------------------------
 
-    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> list[tuple[int, _Choice]]:
-        """Return the moves to try at a turn, each with its cost, the lowest first.
+    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> Iterator[tuple[int, Choice]]:
+        """Yield the moves that may come at a turn, each with its cost, the lowest first.
 
-        What two turns have read already comes later, and so does what leans on no earlier turn.
+        What two turns have read already comes later, and so does what leans on no earlier turn. What a move leans on
+        is only worked out when its turn comes: it can but add to the cost.
         """
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
         new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < _TYPES_LEAST[self.tier] else 0
-        found = [
-            (
-                choice.cost
-                + 20 * len(often & choice.types)
-                - (new if choice.types.difference(read) else 0)
-                + self.quota.leaning_cost(self.leaning.types(choice.move, chosen)),
-                choice,
-            )
-            for choice in self.pools[turn - 1]
+        pool, earlier = self.pools[turn - 1], self.leaning.after(chosen)
+        waiting = [
+            (one.cost + 20 * len(often & one.types) - (new if one.types.difference(read) else 0), place, False)
+            for place, one in enumerate(pool)
         ]
-        found.sort(key=lambda one: one[0])
-        return found
+        heapify(waiting)
+        while waiting:
+            cost, place, weighed = heappop(waiting)
+            choice = pool[place]
+            if weighed:
+                yield cost, choice
+            elif self._may_follow(chosen, choice):
+                more = self.quota.leaning_cost(self.leaning.types(choice.move, earlier))
+                heappush(waiting, (cost + more, place, True))
 
-    def _pool(self, task: str, decides: bool) -> list[_Choice]:
+    def _pool(self, task: str, decides: bool) -> list[Choice]:
         """Return the moves of a task, what the set needs most first; the same move is offered once."""
         found: list[Move] = []
         if task == "CR":
@@ -246,7 +246,7 @@ class Search:
             found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
-            _Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
+            Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
         ]
