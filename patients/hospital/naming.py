@@ -8,6 +8,8 @@ from wardround.patients.knowledge import conditions, drugs, findings
 def inside(name: str) -> str:
     """Return an English name as it stands inside a sentence; HbA1c and Crohn's disease keep their capital."""
     first = name.split()[0]
+    if first.startswith("Non-"):
+        return name[0].lower() + name[1:]
     plain = first[1:2].isalpha() and first[1:].islower() and not first.endswith("'s")
     return name[0].lower() + name[1:] if plain else name
 

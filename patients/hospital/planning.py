@@ -10,6 +10,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, panels
 from wardround.patients.knowledge.models import Names
 from wardround.patients.times import DAY, Instant
 
+from .advising import advise
 from .documents import Words
 from .generation import rules
 from .leading_in import leads, maintenance
@@ -67,8 +68,7 @@ def plan_leaving(course: Course) -> None:
         for kind, phrases, most in (("warning", profile.warning, 2), ("teaching", profile.teaching, 1)):
             chosen = [n for n in stream.shuffled(range(len(phrases.en))) if _holds(phrases.en[n], after)][:most]
             items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
-    for kind in ("activity", "diet"):
-        items.append(_item(making, kind, kind, course.ward, ()))
+    items.extend(advise(making, course.ward, at, [one.condition for one in illnesses]))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
     _come_back(making, course.ward, at, illnesses, after, list(_booked(making, after, course.ward, at)))
 

@@ -61,7 +61,7 @@ def instructions(scribe: Scribe) -> list[Sentence]:
     for plan in known.plans:
         for item in plan.items:
             if item.kind not in _LATER and plan.category != "treatment":
-                said.append(_instruction(teller, plan.id, item))
+                said.append(_instruction(teller, plan.id, item, child=scribe.child))
     if len(said) > 1 and known.active("home", "discharge") and teller.chance(50):
         orders = known.active("home", "discharge")
         take = "instructions.take.child" if scribe.child else "instructions.take"
@@ -79,13 +79,15 @@ def plain_reason(known: Known) -> str:
     return lowered(known.root.reason)
 
 
-def _instruction(teller: Teller, plan: str, item: PlanItem) -> Sentence:
+def _instruction(teller: Teller, plan: str, item: PlanItem, *, child: bool) -> Sentence:
     text = item.text.en.rstrip(".")
     if item.kind == "drug_change":
         words = table("frequency_lay")
         text = _OFTEN.sub(lambda match: words.get(match[0], match[0]), text)
-    key = "instructions.warning" if item.kind == "warning" else "instructions.text"
-    return teller.say(key, (plan, *item.facts), text=lowered(text) if item.kind == "warning" else text)
+    warning = "instructions.warning.child" if child else "instructions.warning"
+    framed = item.kind == "warning" and ": " not in text  # "any new weakness: call an ambulance" says what to do
+    key = warning if framed else "instructions.text"
+    return teller.say(key, (plan, *item.facts), text=lowered(text) if framed else text)
 
 
 def followup(scribe: Scribe) -> list[Sentence]:

@@ -9,9 +9,11 @@ from functools import cache
 
 import pytest
 
+from wardround.patients.hospital.advising import advice_book
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import CourseEvent, Life, Sign, Stay, Treated
 from wardround.patients.hospital.living import make_life
+from wardround.patients.hospital.making import age_at
 from wardround.patients.hospital.phrasing import table
 from wardround.patients.hospital.record import Note, Record, Sentence
 from wardround.patients.hospital.workup import plain_name
@@ -256,3 +258,50 @@ def test_a_course_tells_what_held_up_the_pressure() -> None:
                 seen += 1
                 assert one.id in told | events
     assert seen
+
+
+# -- advice on leaving -------------------------------------------------------------------------------------------------
+
+
+def test_warnings_follow_their_frames() -> None:
+    """A warning is what to come in for: a noun phrase or, where it says itself what to do, a sentence of its own."""
+    for profile in condition_profiles().values():
+        for text in profile.warning.en:
+            assert not re.match(r"(?:if|when|you|call|come|do)\b", text), text
+    seen = 0
+    for life, _, note in _notes("discharge", "ed"):
+        plans = {one.id for one in life.plans}
+        for said in _part(note, "discharge-instructions"):
+            if plans & set(said.facts):
+                seen += 1
+                assert not re.search(r"\b(?:if|about) (?:fever|bleeding|pain|chest pain|more|new|being)\b", said.text)
+                assert said.text.count(":") < 2, said.text
+    assert seen > 100
+
+
+def test_advice_names_conditions_that_are_there_and_suits_who_gets_it() -> None:
+    book = advice_book()
+    for group in (*book.activity, *book.diet):
+        assert {*group.conditions, *group.unless} <= set(condition_profiles())
+        assert not set(group.conditions) & set(group.unless)
+    assert set(book.limited) <= set(condition_profiles())
+    limited = {words.en for group in book.diet if group.unless for words in group.say}
+    limited |= {words.en for words in book.others.diet} - {words.en for words in book.others.diet_limited}
+    grown = {words.en for group in (*book.activity, *book.diet) for words in group.say}
+    grown |= {words.en for words in (*book.others.activity, *book.others.diet, *book.others.diet_limited)}
+    for life, _ in _written():
+        for plan in life.plans:
+            have = {one.condition for one in life.illnesses
+                    if one.onset <= plan.at and (one.resolved is None or one.resolved > plan.at)}  # fmt: skip
+            child = age_at(life.person.birth_date, plan.at) < 16
+            for item in plan.items:
+                if item.kind in ("activity", "diet"):
+                    assert not (child and item.text.en in grown)
+                    assert not (item.text.en in limited and have & set(book.limited)), item.text.en
+
+
+def test_patients_are_not_all_told_the_same() -> None:
+    told = [item.text.en for life, _ in _written() for plan in life.plans for item in plan.items
+            if item.kind in ("activity", "diet")]  # fmt: skip
+    assert len(told) > 100
+    assert max(told.count(one) for one in set(told)) * 100 <= 12 * len(told)
