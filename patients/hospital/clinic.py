@@ -26,6 +26,7 @@ from .signs import Showing, measured
 from .situating import situation
 from .stays import service_of
 from .telling import tell
+from .titrating import off, titrate
 from .workup import culture, draw, plain_name
 
 
@@ -54,11 +55,13 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     if illness.id not in {order.indication for order in home} and not follow_up:  # a treatment may begin today
         test_for_pregnancy(making, [illness.condition], start - 4 * MINUTE, identity)
     _grow(making, illness, start + 14 * MINUTE, identity)
-    wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home)]))
+    again = ["blood_pressure"] if off(making, start + 10 * MINUTE) else []  # sitting quietly
+    wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home), *again]))
     draw(making, wanted, start + 12 * MINUTE, identity)
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
     if not follow_up or making.waiting:
         _adjust(making, desk, illness, end - 2 * MINUTE, identity)
+    titrate(making, desk, end - MINUTE, identity)
     take_again(making, desk, end)
     making.showing = making.suspected = frozenset()
     plan_clinic(making, identity, end, illness, home)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wardround.patients.knowledge.graph_models import ProcedureOrder
 
 from .documents import Frozen, Words
+from .generation_rules import Bound
 
 
 class Lysis(Frozen):
@@ -68,3 +69,14 @@ class Tap(Frozen):
     finding: str
     order: ProcedureOrder
     """`hours` after the report, or admission if that is later."""
+
+
+class Titration(Bound):
+    """A value that, off at a visit, changes a dose by one step."""
+
+    drugs: tuple[str, ...]
+    """Drugs or classes, in the order in which they are changed."""
+    up: bool
+    """Whether the dose is raised; else it is lowered, and the last step ends the drug."""
+    conditions: tuple[str, ...] = ()
+    """Known illnesses of which one must be there; empty: none need be."""

@@ -160,6 +160,13 @@ class Replacement(Bound):
     """Conditions of the stay that have their own way of following it."""
     has: tuple[str, ...] = ()
     """Drugs or classes of which one that runs does it already."""
+    none_of: tuple[str, ...] = ()
+    """Illnesses that, once known, need no answer of this kind (no HbA1c to find a diabetes that is known)."""
+    once: bool = False
+    """Whether the labs are drawn once a stay."""
+    procedure: ProcedureOrder | None = None
+    """Done once a stay, unless it or one of `instead_of` was."""
+    instead_of: tuple[str, ...] = ()
 
 
 class CallBack(Bound):
@@ -170,6 +177,8 @@ class CallBack(Bound):
     """With `{n}`, the days until then."""
     days: tuple[int, int]
     from_age: int = 18
+    none_of: tuple[str, ...] = ()
+    """Illnesses that, once known, need another answer."""
 
 
 class Soreness(Frozen):

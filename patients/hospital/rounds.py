@@ -325,6 +325,7 @@ def _vitals(course: Course, end: Instant) -> None:
         draw(making, ["vitals"], at, course.place(at))
         wean(course, at)
         attend(course, at)
+        _transfuse(course, at)
         many = making.count(f"vitals of {course.ward}") > _MANY_VITALS or len(making.results) > _MANY_RESULTS
         hours = 3 if in_icu else 4 if early else 8
         then = at + (max(hours, 6 if early or in_icu else 8) if many else hours) * HOUR

@@ -112,7 +112,7 @@ def test_every_rule_that_answers_a_value_names_what_exists() -> None:
     for other in rules().call_back:
         assert other.lab in lab_profiles()
         assert "{n}" in other.text.en and "{n}" in other.text.zh
-        assert 2 <= other.days[0] <= other.days[1]
+        assert 1 <= other.days[0] <= other.days[1]
 
 
 def test_low_potassium_on_the_ward_is_replaced_and_drawn_again() -> None:

@@ -364,3 +364,77 @@ def test_kidneys_and_salts_are_booked_where_a_drug_that_moves_them_is_new_at_hom
 
 def _condition(life: Life, stay: Stay) -> str:
     return next(one.condition for one in life.illnesses if one.id == stay.principal)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_pressure_that_is_off_in_the_clinic_is_measured_again_and_followed_by_a_dose_or_a_plan() -> None:
+    high = low = changed = 0
+    for life in many_lives():
+        for stay in life.stays:
+            if stay.kind != "clinic" or age_at(life.person.birth_date, stay.start) < 18:
+                continue
+            read = [one for one in life.results if one.encounter == stay.id and one.lab == "blood_pressure"]
+            first, last = (int(one.text.split("/")[0]) for one in (read[0], read[-1]))
+            off = first >= 150 or first < 100
+            assert not off or len(read) >= 2, f"{life.index} {stay.id}: {first} once"
+            new = [one for one in life.prescriptions if one.encounter == stay.id and one.continues is not None]
+            told = [item for plan in life.plans if plan.encounter == stay.id for item in plan.items
+                    if read[-1].id in item.facts]  # fmt: skip
+            if last >= 150 or last < 96:
+                assert told, f"{life.index} {stay.id}: {last} and nobody says so"
+                high += last >= 150
+                low += last < 96
+                changed += bool(new)
+    assert high >= 5
+    assert low >= 1
+    assert changed >= 2
+
+
+def test_hemoglobin_about_seven_is_drawn_again_and_below_seven_answered_with_red_cells() -> None:
+    about = below = 0
+    for life, stay, inside in _stays(*condition_profiles()):
+        read = [one for one in life.results if one.lab == "hemoglobin" and one.encounter in inside]
+        for one in read:
+            early = one.known_at < stay.end - 28 * HOUR and one.known_at > stay.start
+            value = Decimal(one.text)
+            if value < Decimal("7.6") and early:
+                about += 1
+                assert any(one.known_at < other.at < one.known_at + 36 * HOUR for other in read), (
+                    f"{life.index} {one.id}"
+                )
+            if value < 7 and early and stay.disposition != "died":
+                below += 1
+                cells = [done.at for done in life.treated if done.procedure == "transfusion"
+                         and one.at - 13 * HOUR < done.at < one.known_at + 14 * HOUR]  # fmt: skip
+                assert cells, f"{life.index} {one.id}: {value}"
+    assert about >= 1
+    assert below >= 1
+
+
+def test_a_high_sugar_without_known_diabetes_is_looked_into() -> None:
+    rule = next(one for one in rules().replacements if one.recheck == ("hba1c",))
+    seen = 0
+    for life, stay, inside in _stays(*condition_profiles()):
+        diabetes = [one for one in life.illnesses if one.condition in rule.none_of and one.known_at < stay.end]
+        sugars = [one for one in life.results if one.lab == "glucose" and one.encounter in inside
+                  and rule.off(Decimal(one.text)) and one.known_at < stay.end - DAY - 4 * HOUR]  # fmt: skip
+        if len(sugars) >= 3 and not diabetes:
+            seen += 1
+            assert any(one.lab == "hba1c" and one.encounter in inside for one in life.results), (
+                f"{life.index} {stay.id}"
+            )
+    assert seen >= 1
+
+
+def test_carbon_dioxide_that_is_high_is_measured_again() -> None:
+    seen = 0
+    for life, stay, inside in _stays(*condition_profiles()):
+        read = [one for one in life.results if one.lab == "venous_pco2" and one.encounter in inside]
+        for one in read:
+            if int(one.text) >= 60 and one.at < stay.start:
+                seen += 1
+                again = any(one.at < other.at < stay.start + 12 * HOUR for other in read)
+                assert again or stay.end - stay.start < 8 * HOUR, f"{life.index} {one.id}"
+    assert seen >= 2
