@@ -10,7 +10,7 @@ from typing import Any
 
 from .elements import exact, flag_of, number_text, range_of, text_of, unit_of, value_of
 from .knowledge import labs, lexicon
-from .packing import attributes, fold
+from .packing import fold, times_of
 from .resource import Resource
 from .times import Instant
 
@@ -52,8 +52,8 @@ def measurements(resource: Resource) -> tuple[Measurement, ...]:
     """Return the measurements of a resource: one, or one per component; none for anything but an Observation."""
     if resource.get("resourceType") != "Observation":
         return ()
-    marks = attributes(resource)
-    instant = marks.first if marks.time is not None else None
+    time, first, _ = times_of(resource)
+    instant = first if time is not None else None
     key = f"Observation/{resource.get('id')}"
     return tuple(_measured(resource, instant, key))
 

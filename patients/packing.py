@@ -58,6 +58,11 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().replace("-", " ").split())
 
 
+def times_of(resource: Resource) -> tuple[str | None, Instant, Instant]:
+    """Return when a resource says it was, as it says it, and the first and last instant of that."""
+    return _dates(resource, _paths(resource["resourceType"])["date"])
+
+
 def attributes(resource: Resource) -> Attributes:
     """Find what searches ask of a resource, by the paths of `data/search.json`."""
     paths = _paths(resource["resourceType"])

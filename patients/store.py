@@ -45,6 +45,9 @@ class ChartStore:
         self._process = os.getpid()
         self._charts: OrderedDict[str, Chart] = OrderedDict()
         self._patients: tuple[str, ...] | None = None
+        self._last_told: tuple[str, dict[str, Interview]] | None = None
+        self._last_truth: tuple[str, Truth | None] | None = None
+        """Of the patient asked about last: all rounds of one follow one another."""
 
     @classmethod
     def open(cls, path: str | Path) -> ChartStore:
@@ -157,10 +160,16 @@ class ChartStore:
         Raises:
             DataError: One is damaged.
         """
+        if self._last_told is not None and self._last_told[0] == patient_id:
+            told = self._last_told[1]
+            return {name: told[name] for name in list(told)[-1:]} if last else dict(told)
         bodies = {encounter: (body, digest) for encounter, digest, body in self._visits(patient_id)}
         read: dict[str, Interview] = {}
         wanted = list(bodies)[-1:] if last else bodies
-        return {encounter: self._told(patient_id, encounter, bodies, read) for encounter in wanted}
+        found = {encounter: self._told(patient_id, encounter, bodies, read) for encounter in wanted}
+        if not last:
+            self._last_told = patient_id, dict(found)
+        return found
 
     def _visits(self, patient_id: str) -> list[tuple[str, str, bytes]]:
         """Return encounter, digest and body of the interviews of a patient's encounters, in their order."""
@@ -196,9 +205,12 @@ class ChartStore:
         """
         from wardround.patients.hospital.truth import Truth  # not needed to open an imported store
 
-        for digest, body in self._truths(patient_id):
-            return Truth.model_validate_json(self._opened(body, digest, f"the truth of {patient_id}"))
-        return None
+        if self._last_truth is None or self._last_truth[0] != patient_id:
+            found = None
+            for digest, body in self._truths(patient_id):
+                found = Truth.model_validate_json(self._opened(body, digest, f"the truth of {patient_id}"))
+            self._last_truth = patient_id, found
+        return self._last_truth[1]
 
     def _truths(self, patient_id: str) -> list[tuple[str, bytes]]:
         """Return digest and body of the truth of a patient: one, or none."""

@@ -14,7 +14,7 @@ from wardround.sessions.record import Order, Reading, drug_of
 from wardround.sessions.session import GoldCall
 
 from .drugs import as_needed, monitoring_labs, near_orders, order_call, order_items, order_line, topic, was_asked
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .parts import (
     ask_call,
     bullets,
@@ -34,6 +34,10 @@ PRONOUNS: Final = {"female": Names(en="she", zh="她"), "male": Names(en="he", z
 
 def adherence_fact(case: Case, drug: str) -> Fact | None:
     """Return what the patient says about taking a drug; None where they say nothing certain, or several things."""
+    return case.memo(f"adherence.fact.{drug}", lambda case: _adherence_fact(case, drug))
+
+
+def _adherence_fact(case: Case, drug: str) -> Fact | None:
     found = [
         fact
         for fact in case.interview.facts
@@ -132,6 +136,7 @@ def adherence_call(case: Case, order: Order) -> GoldCall:
     return ask_call(case, "patient.get_medication_adherence", drug=order.name)
 
 
+@kept
 def adherence_move(case: Case, order: Order, fact: Fact) -> Move:
     """Return the turn that asks the patient about taking a drug (IL)."""
     line = said_line(case, fact, order)
@@ -149,6 +154,7 @@ def adherence_move(case: Case, order: Order, fact: Fact) -> Move:
     )
 
 
+@kept
 def dose_adherence_move(case: Case, order: Order, fact: Fact) -> Move:
     """Return the turn that asks for a drug's order and what the patient says of taking it (DG)."""
     return Move(
@@ -165,6 +171,7 @@ def dose_adherence_move(case: Case, order: Order, fact: Fact) -> Move:
     )
 
 
+@kept
 def lab_adherence_move(case: Case, reading: Reading, order: Order, fact: Fact) -> Move:
     """Return the turn that asks for a lab's latest value and what the patient says of taking a drug (DG)."""
     return Move(

@@ -25,7 +25,7 @@ from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import cultures, infection
 
 from .drugs import askable, order_call, order_items, order_line, spaced, topic, was_asked
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .parts import (
     advice_item,
     bullets,
@@ -107,6 +107,7 @@ def _alike(one: str, other: str) -> bool:
     return lexicon.is_a(first.id, second.id) or lexicon.is_a(second.id, first.id)
 
 
+@kept
 def culture_move(case: Case, culture: Culture) -> Move:
     """Return the turn that asks what grew (IL); it may open a session."""
     line = culture_line(culture)
@@ -124,6 +125,7 @@ def culture_move(case: Case, culture: Culture) -> Move:
     )
 
 
+@kept
 def culture_drug_move(case: Case, culture: Culture, order: Order) -> Move:
     """Return the turn that asks what grew and how the antibiotic is ordered (DG)."""
     line, ordered = culture_line(culture), order_line(order)

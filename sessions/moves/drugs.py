@@ -15,7 +15,7 @@ from wardround.sessions.record import Order, Reading
 from wardround.sessions.record_doses import Dose, last_doses
 from wardround.sessions.session import GoldCall
 
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .parts import (
     bullets,
     capital,
@@ -196,6 +196,7 @@ def was_asked(focus: Focus, drug: str, *asked: str) -> bool:
     return any(what in told for told in mine for what in asked)
 
 
+@kept
 def dose_move(case: Case, order: Order) -> Move:
     """Return the turn that asks for a drug's active order (IL); it may open a session."""
     line = order_line(order)
@@ -213,6 +214,7 @@ def dose_move(case: Case, order: Order) -> Move:
     )
 
 
+@kept
 def given_move(case: Case, order: Order, dose: Dose) -> Move:
     """Return the turn that asks for the last dose of a drug: given, held or refused (IL); it may open a session."""
     line = given_line(case, order, dose)
@@ -238,6 +240,7 @@ def _amount_items(order: Order, dose: Dose) -> tuple[Item, ...]:
     return (item(f"amount-{order.drug}", en, zh, check, (f"read-given-{order.drug}",)),)
 
 
+@kept
 def lab_dose_move(case: Case, reading: Reading, order: Order) -> Move:
     """Return the turn that asks for a lab's latest value and a drug's active order (DG)."""
     value = f"value-{reading.lab}"
@@ -261,6 +264,7 @@ def lab_dose_move(case: Case, reading: Reading, order: Order) -> Move:
     )
 
 
+@kept
 def order_given_move(case: Case, order: Order, dose: Dose) -> Move:
     """Return the turn that sets what is ordered against what was given last (DG)."""
     return Move(
@@ -276,6 +280,7 @@ def order_given_move(case: Case, order: Order, dose: Dose) -> Move:
     )
 
 
+@kept
 def doses_move(case: Case, order: Order, other: Order) -> Move:
     """Return the turn that asks for two active orders (DG)."""
     return Move(

@@ -10,7 +10,7 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics import Item, OnlyCheck, RetrievedCheck, Text, ValueCheck
 from wardround.sessions.record import Reading
 
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .nearness import companions_of, near_labs
 from .parts import (
     beside,
@@ -38,6 +38,7 @@ _PAIRS: Final = 6
 # -- one value ---------------------------------------------------------------------------------------------------------
 
 
+@kept
 def latest_lab(case: Case, reading: Reading) -> Move:
     """Return the turn that asks for a lab's latest value; it may open a session."""
     line = value_line(reading)
@@ -165,6 +166,7 @@ def two_labs(case: Case, first: Reading, second: Reading) -> Move:
     )
 
 
+@kept
 def trend_and_lab(case: Case, trend: Trend, other: Reading, *, back: bool = False) -> Move:
     """Return the turn that asks how one lab went over the stay, and for the latest value of another.
 

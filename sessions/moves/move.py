@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from wardround.patients import Fact, Instant, Interview, Snapshot, Stream
 from wardround.patients.knowledge import Names
@@ -25,6 +26,7 @@ EntityKind = Literal[
     "lab", "vital", "drug", "problem", "study", "culture", "score", "symptom", "step", "service", "plan", "note"
 ]
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,25 @@ class Move:
     def types(self) -> frozenset[str]:
         """Resource types that its calls read."""
         return frozenset(call.tool.split(".")[0] for call in self.calls if call.tool.endswith((".search", ".read")))
+
+
+def kept(make: Callable[Concatenate[Case, P], Move]) -> Callable[Concatenate[Case, P], Move]:
+    """Let a function of a case and of parts of its record or interview make each move once a case.
+
+    Parts are told apart by identity and kept with the move, so that none is taken for another.
+    """
+
+    @wraps(make)
+    def once(case: Case, /, *parts: P.args, **named: P.kwargs) -> Move:
+        moves: dict[tuple[int, ...], tuple[tuple[object, ...], Move]]
+        moves = case.memo(f"moves.{make.__module__}.{make.__qualname__}", lambda case: {})
+        every = (*parts, *named.values())
+        key = tuple(map(id, every))
+        if key not in moves:
+            moves[key] = every, make(case, *parts, **named)
+        return moves[key][1]
+
+    return once
 
 
 @dataclass(frozen=True)

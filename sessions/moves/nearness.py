@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from wardround.patients import Stream, knowledge
 from wardround.sessions.record import Reading
@@ -36,10 +37,11 @@ def companions_of(case: Case, focus: Focus, lab: str, stream: Stream) -> Iterato
             yield case.view.latest[other]
 
 
-def monitored_by(drug: str) -> list[str]:
+@cache
+def monitored_by(drug: str) -> tuple[str, ...]:
     """Return the labs that a drug is monitored by, in a fixed order; none for no drug."""
     known = knowledge.drugs().get(drug)
     if known is None:
-        return []
+        return ()
     names = {drug, *known.classes}
-    return sorted({one.lab for one in knowledge.monitoring().values() if names.intersection(one.drugs)})
+    return tuple(sorted({one.lab for one in knowledge.monitoring().values() if names.intersection(one.drugs)}))

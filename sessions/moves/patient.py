@@ -11,7 +11,7 @@ from wardround.sessions.record import Order, Reading
 from wardround.sessions.session import GoldCall
 
 from .drugs import askable, order_call, order_items, order_line, was_asked
-from .move import Case, Entity, Focus, Move, MoveKind
+from .move import Case, Entity, Focus, Move, MoveKind, kept
 from .parts import (
     ask_call,
     bullets,
@@ -62,6 +62,7 @@ def known_sex(case: Case) -> bool:
 # -- turns -------------------------------------------------------------------------------------------------------------
 
 
+@kept
 def symptom_move(case: Case, told: Told) -> Move:
     """Return the turn that asks the patient about one symptom (IL); it may open a session."""
     return Move(
@@ -80,6 +81,7 @@ def symptom_move(case: Case, told: Told) -> Move:
     )
 
 
+@kept
 def pain_move(case: Case, told: Pain) -> Move:
     """Return the turn that asks how much it hurts now (IL); it may open a session."""
     line = pain_line(told)
@@ -138,6 +140,7 @@ def home_move(case: Case, function: Sequence[Told], living: Told) -> Move:
     )
 
 
+@kept
 def lab_symptom_move(case: Case, reading: Reading, told: Told) -> Move:
     """Return the turn that sets a lab's latest value beside a symptom that the patient tells (DG)."""
     return Move(
@@ -160,6 +163,7 @@ def lab_symptom_move(case: Case, reading: Reading, told: Told) -> Move:
     )
 
 
+@kept
 def pain_dose_move(case: Case, order: Order, told: Pain) -> Move:
     """Return the turn that sets how much it hurts beside the analgesic ordered (DG)."""
     return Move(

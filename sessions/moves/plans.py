@@ -14,7 +14,7 @@ from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import notes
 
 from .drugs import near_orders, order_call, order_items, order_line, topic, was_asked
-from .move import Case, Entity, Focus, Move, MoveKind
+from .move import Case, Entity, Focus, Move, MoveKind, kept
 from .parts import bullets, capital, chart_call, drug_entity, entity, grounded_item, item
 
 PLAN: Final = Names(en="follow-up plan", zh="随访计划")
@@ -70,6 +70,7 @@ def _name(concept: str) -> str:
     return knowledge.lexicon().concept(concept).name.en
 
 
+@kept
 def plan_move(case: Case, plan: Named) -> Move:
     """Return the turn that asks which services follow up (IL); it may open a session."""
     line = plan_line(plan)
@@ -88,6 +89,7 @@ def plan_move(case: Case, plan: Named) -> Move:
     )
 
 
+@kept
 def plan_dose_move(case: Case, plan: Named, order: Order) -> Move:
     """Return the turn that asks which services follow up and for a drug's active order (DG)."""
     line = plan_line(plan)
@@ -113,6 +115,7 @@ def note_call(case: Case, section: str) -> GoldCall:
     return chart_call(case, "DocumentReference.search", hadm_id=case.encounter, keyword=keyword)
 
 
+@kept
 def note_move(case: Case, named: Named) -> Move:
     """Return the turn that asks what a section of the notes says (IL); it may open a session."""
     section = notes().sections[named.id].name

@@ -12,7 +12,7 @@ from wardround.sessions.record import Reading
 from wardround.sessions.record_others import Named, Stay, other_view
 from wardround.sessions.session import GoldCall
 
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .nearness import near_labs
 from .parts import (
     bullets,
@@ -74,6 +74,7 @@ def _name(concept: str) -> str:
     return knowledge.lexicon().concept(concept).name.en
 
 
+@kept
 def problem_move(case: Case, principal: Named) -> Move:
     """Return the turn that asks for the principal diagnosis (IL); it may open a session."""
     line = problem_line(principal)
@@ -90,6 +91,7 @@ def problem_move(case: Case, principal: Named) -> Move:
     )
 
 
+@kept
 def lab_problem_move(case: Case, reading: Reading, principal: Named) -> Move:
     """Return the turn that asks for a lab's latest value and the principal diagnosis (DG)."""
     line = problem_line(principal)
@@ -114,6 +116,7 @@ def lab_problem_move(case: Case, reading: Reading, principal: Named) -> Move:
 # -- the stay ----------------------------------------------------------------------------------------------------------
 
 
+@kept
 def stay_move(case: Case, stay: Stay) -> Move:
     """Return the turn that asks why the patient was admitted, and to which service (IL); it may open a session."""
     reason, service = stay.reason_names, stay.service_names

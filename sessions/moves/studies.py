@@ -25,7 +25,7 @@ from wardround.sessions.record_studies import Finding, Study, study_view
 from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import studies
 
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .nearness import near_labs
 from .parts import (
     bullets,
@@ -129,6 +129,7 @@ def _in_report(case: Case, study: Study) -> set[str]:
     return {one.concept for one in read(text or "").names if one.kind in kinds and one.polarity == "present"}
 
 
+@kept
 def study_move(case: Case, study: Study) -> Move:
     """Return the turn that asks what a study showed (IL); it may open a session."""
     line = study_line(study)
@@ -148,6 +149,7 @@ def study_move(case: Case, study: Study) -> Move:
     )
 
 
+@kept
 def study_lab_move(case: Case, study: Study, reading: Reading) -> Move:
     """Return the turn that asks what a study showed and for a lab's latest value (DG)."""
     line = study_line(study)

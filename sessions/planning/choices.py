@@ -24,6 +24,8 @@ class Choice:
     cost: int
     types: frozenset[str]
     asks: bool
+    brings: frozenset[str]
+    """What it brings of what a whole session must hold."""
 
 
 def brings(move: Move, turn: int) -> frozenset[str]:
@@ -38,5 +40,5 @@ def brings(move: Move, turn: int) -> frozenset[str]:
 
 def brought(pool: Sequence[Choice], after: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:
     """Return what the choices of a turn and of those after it can bring together; the patient is asked once."""
-    mine = {brings(choice.move, 1) for choice in pool}
+    mine = {choice.brings for choice in pool}
     return frozenset(one | more for one in mine for more in after if ASKED not in one & more)

@@ -137,7 +137,7 @@ class Search:
         self.brought = [frozenset({frozenset[str]()})]
         for pool in reversed(pools):
             self.brought.insert(0, brought(pool, self.brought[0]))
-        if self._can_be((self.opening,)):
+        if self._can_be(brings(self.opening, 0), 0):
             self._deeper((self.opening,), 0)
         return self.found
 
@@ -158,12 +158,10 @@ class Search:
 
     # -- putting turns together ----------------------------------------------------------------------------------------
 
-    def _can_be(self, chosen: tuple[Move, ...]) -> bool:
-        """Tell whether the moves there are could bring what turns so far lack of what a whole session must hold."""
-        had = frozenset().union(*(brings(move, turn) for turn, move in enumerate(chosen)))
-        lacking = self.musts - had
-        once = had & {ASKED}
-        return any(lacking <= more and not once & more for more in self.brought[len(chosen) - 1])
+    def _can_be(self, had: frozenset[str], turn: int) -> bool:
+        """Tell whether the turns after one can bring what is lacking of what a whole session must hold."""
+        lacking, asked = self.musts - had, ASKED in had
+        return any(lacking <= more and not (asked and ASKED in more) for more in self.brought[turn])
 
     def _deeper(self, chosen: tuple[Move, ...], spent: int) -> None:
         """Add the turns that are missing, best first; keeps what is cheaper than what was found before."""
@@ -186,12 +184,12 @@ class Search:
         """Tell whether no better plan is looked for at a turn: what is left costs more, or was looked at for long."""
         return cost + self.ahead[turn] >= self.cost or self.looks > _LOOKS or place >= _NARROW
 
-    def _may_follow(self, chosen: tuple[Move, ...], choice: Choice) -> bool:
+    def _may_follow(self, chosen: tuple[Move, ...], choice: Choice, had: frozenset[str]) -> bool:
         """Tell whether a move may come next: it fits, and what a whole session must hold can still be had."""
         moves = (*chosen, choice.move)
-        if choice.asks and any(move.source in INTERVIEW for move in chosen):
+        if choice.asks and ASKED in had:
             return False
-        if not self._can_be(moves) or not self._fits(chosen, choice.move):
+        if not self._can_be(had | choice.brings, len(chosen)) or not self._fits(chosen, choice.move):
             return False
         if len(moves) < len(self.arc):
             return True
@@ -217,12 +215,13 @@ class Search:
             for place, one in enumerate(pool)
         ]
         heapify(waiting)
+        had = frozenset().union(*(brings(move, turn) for turn, move in enumerate(chosen)))
         while waiting:
             cost, place, weighed = heappop(waiting)
             choice = pool[place]
             if weighed:
                 yield cost, choice
-            elif self._may_follow(chosen, choice):
+            elif self._may_follow(chosen, choice, had):
                 more = self.quota.leaning_cost(self.leaning.types(choice.move, earlier))
                 heappush(waiting, (cost + more, place, True))
 
@@ -246,7 +245,7 @@ class Search:
             found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
-            Choice(move, self._cost(move), move.types, move.source in INTERVIEW)
+            Choice(move, self._cost(move), move.types, move.source in INTERVIEW, brings(move, 1))
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
         ]

@@ -80,6 +80,7 @@ class Writer:
         self._used = used
         self._needs = frozenset(kind_of(move.kind).needs)
         self._rests: About | None = None
+        self._said: dict[tuple[Language, str, str, str | None], tuple[str, str] | None] = {}
         self._values = {language: self._filling(sex, language) for language in LANGUAGES}
         self._found = {language: self._fitting(language, first=first) for language in LANGUAGES}
 
@@ -281,13 +282,23 @@ class Writer:
     ) -> Pair | None:
         words: dict[Language, tuple[str, str]] = {}
         for language, shape in pair.items():
-            values = self._values[language] | ({"topics": topics[language]} if topics is not None else {})
-            explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
-            for form in {explicit, implicit}:
-                if faults(form, task=self._move.task, first=first, language=language):
-                    return None
-            words[language] = (explicit, implicit)
+            said = self._words(shape, language, None if topics is None else topics[language], first=first)
+            if said is None:
+                return None
+            words[language] = said
         return Pair(pair, words, type_, antecedents, added)
+
+    def _words(self, shape: Shape, language: Language, topics: str | None, *, first: bool) -> tuple[str, str] | None:
+        """Return both forms of a shape in words, None where one breaks a limit; filled once for all dialogues."""
+        key = (language, shape.explicit, shape.implicit, topics)
+        if key not in self._said:
+            values = self._values[language] | ({"topics": topics} if topics is not None else {})
+            explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
+            broken = any(
+                faults(form, task=self._move.task, first=first, language=language) for form in {explicit, implicit}
+            )
+            self._said[key] = None if broken else (explicit, implicit)
+        return self._said[key]
 
 
 @lru_cache(maxsize=8192)
