@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as WebRequest
 from starlette.responses import Response
@@ -50,12 +47,18 @@ class Plan:
         hosts: Values of the Host header that are this server's.
         tokens: What the bearer of a token may do, by its hash; None asks for none.
         started: When the server was started, a FHIR dateTime.
+        secure: Those of the hosts that clients reach by HTTPS.
     """
 
     hosts: frozenset[str]
     tokens: Mapping[bytes, Access] | None
     started: str
+    secure: frozenset[str] = frozenset()
     about: dict[str, bytes] = field(default_factory=dict)
+
+    def root_of(self, host: str) -> str:
+        """Return the URL of a host, without a trailing slash."""
+        return f"{'https' if host in self.secure else 'http'}://{host}"
 
 
 class Server:
@@ -155,7 +158,7 @@ class Server:
         for name, value in web.headers.items():
             headers[name.lower()] = f"{headers[name.lower()]},{value}" if name.lower() in headers else value
         path = str(web.scope["path"])
-        return Request(web.method, path.strip("/"), query, headers, body, f"http://{host}")
+        return Request(web.method, path.strip("/"), query, headers, body, self._plan.root_of(host))
 
     def _check_source(self, web: WebRequest) -> str:
         """Return the Host header, once host and origin are this server's.
@@ -167,7 +170,8 @@ class Server:
         if host not in self._plan.hosts:
             raise refused(421, "security", "the Host header names another server; use the address that was printed")
         origin = web.headers.get("origin")
-        if origin is not None and origin.lower() not in {f"http://{one}" for one in self._plan.hosts}:
+        foreign = origin is not None and origin.lower() not in map(self._plan.root_of, self._plan.hosts)
+        if foreign or web.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             raise refused(403, "security", "requests of other sites' pages are not answered")
         return host
 
@@ -221,23 +225,6 @@ class Server:
             known = capability(request.base, wardround.__version__, self._plan.started)
             self._plan.about[request.base] = known
         return Reply(200, known)
-
-
-class Listener(uvicorn.Server):
-    """A uvicorn server that ends with SIGINT or SIGTERM and leaves it at that (uvicorn raises them again)."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take the signals while the server runs, if it runs in the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 def _no_token() -> Refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,9 @@ from .scopes import Access
 _REST = "http://hl7.org/fhir/restful-interaction"
 _TYPES = "http://terminology.hl7.org/CodeSystem/audit-event-type"
 _ROLES = "http://terminology.hl7.org/CodeSystem/object-role"
+_SECRET = re.compile(r"(?i)(^|&)(access_token|authorization|bearer|token)=[^&]*")
+"""A token that a client put where it does not belong."""
+
 KEYS = 1000
 """Resources one event names at most."""
 
@@ -69,6 +73,7 @@ class AuditLog:
         text = request.query + (
             "&" + request.body.decode("ascii", "replace") if name.startswith("search") and request.body else ""
         )
+        text = _SECRET.sub(r"\1\2=…", text)
         if text:
             query["query"] = base64.b64encode(text[:8000].encode()).decode()
         entities = [query, *({"what": {"reference": key}} for key in dict.fromkeys(shown[:KEYS]))]

@@ -86,7 +86,9 @@ def _resource(kind: str) -> dict[str, Any]:
     found["operation"] = [{"name": "validate", "definition": validate}]
     if kind == "Patient":
         everything = "http://hl7.org/fhir/OperationDefinition/Patient-everything"
+        export = "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export"
         found["operation"].append({"name": "everything", "definition": everything})
+        found["operation"].append({"name": "export", "definition": export})
     return found
 
 

@@ -20,7 +20,7 @@ from .records import Pool
 from .searching import Pairs, pairs_of
 
 JOBS = 16
-"""Jobs a server remembers; one more forgets the oldest."""
+"""Jobs remembered of one token; one more forgets its oldest."""
 
 FILE = 256 * 1024 * 1024
 """Bytes a file may have."""
@@ -80,8 +80,9 @@ class Exports:
         url = f"{call.base}/{call.request.path}" + (f"?{call.request.query}" if call.request.query else "")
         owner = (call.access.role, call.access.mark)
         self._jobs[name] = Job(owner, everybody.version, kinds, since, url, call.now())
-        while len(self._jobs) > JOBS:
-            self._jobs.popitem(last=False)
+        own = [one for one, job in self._jobs.items() if job.owner == owner]
+        for one in own[:-JOBS]:
+            del self._jobs[one]
         return Reply(202, b"", {"Content-Location": f"{call.base}/$export-status/{name}"})
 
     def status(self, call: Call, name: str) -> Reply:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from wardround.patients import DataError
+from wardround.patients import DataError, UsageError
 
 from .messages import refused
 
@@ -78,11 +79,25 @@ class Journal(Lines):
 
     Args:
         path: The file; None keeps nothing.
+
+    Raises:
+        UsageError: Another server has it open.
+        DataError: It is no journal.
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._found = [] if path is None or not path.exists() else _read(path)
         super().__init__(path, sync=True)
+        self._found: list[dict[str, Any]] = []
+        if path is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # it goes with the process, however that ends
+                self._found = _read(path)
+            except BlockingIOError as fault:
+                self.close()
+                raise UsageError(f"{path}: another server writes it; end that one, or use another --out") from fault
+            except BaseException:
+                self.close()
+                raise
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Say what the writes are about; a journal that is there must be about the same.

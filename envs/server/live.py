@@ -5,7 +5,7 @@ Every action is in the journal before it is answered; a server started again wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,10 @@ from .records import MAX_WRITES, Pool, Tick
 
 MAX_ACTIONS = 10_000
 """Calls and answers that one episode takes through the door."""
+
+
+Check = Callable[[Overlay, Overlay], None]
+"""Looks at the record before and after an action; raises what refuses it."""
 
 
 class LiveEpisode:
@@ -143,13 +147,18 @@ class LiveEpisode:
             "tools": view.tools,
         }
 
-    def call(self, tool: str, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    def call(self, tool: str, arguments: Mapping[str, Any] | str, check: Check | None = None) -> dict[str, Any]:
         """Call a tool; a model's mistake is a result that says so.
+
+        Args:
+            tool: Name or alias.
+            arguments: As an agent gives them.
+            check: Raises where the caller may not write what the tool wrote; then nothing was done.
 
         Returns:
             `tool`, `ok`, `text`, and where the episode stands.
         """
-        result = self._act({"call": {"tool": tool, "arguments": arguments}})
+        result = self._act({"call": {"tool": tool, "arguments": arguments}}, check)
         return {"tool": result.tool, "ok": result.ok, "text": result.text, **self._stand()}
 
     def answer(self, text: str) -> dict[str, Any]:
@@ -167,7 +176,7 @@ class LiveEpisode:
 
     # -- the journal -----------------------------------------------------------------------------------------------
 
-    def _act(self, step: dict[str, Any]) -> Any:
+    def _act(self, step: dict[str, Any], check: Check | None = None) -> Any:
         """Do an action on a branch, keep it in the journal, and then make the branch the episode."""
         if self._actions >= MAX_ACTIONS:
             raise refused(503, "too-costly", f"an episode takes {MAX_ACTIONS} actions")
@@ -175,6 +184,8 @@ class LiveEpisode:
             raise refused(409, "conflict", "the round is over")
         branch = self.episode.fork()
         result = _do(branch, step)
+        if check is not None:
+            check(record_of(self.episode), record_of(branch))
         self._journal.write([{"session": self.name, **step}])
         self.episode = branch
         self._actions += 1

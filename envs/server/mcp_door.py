@@ -99,10 +99,11 @@ def _called(live: LiveEpisode, access: Access, name: str, arguments: dict[str, A
         return live.state()
     if name == _ANSWER.name:
         return live.answer(answer_of(arguments))
-    spec = find_tool(name)
+    spec, check = find_tool(name), None
     if spec is not None and spec.name in ALL_TOOLS:
-        may_call(access, spec.name, spec.effect)
-    return live.call(name, arguments)  # a wrong name is a mistake of the agent, and costs what it costs in process
+        check = may_call(access, live.patient, spec.name, spec.effect)
+    # a wrong name is a mistake of the agent, and costs what it costs in process
+    return live.call(name, arguments, check)
 
 
 def _plain(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -66,6 +66,11 @@ def preferences(request: Request) -> dict[str, str]:
     return found
 
 
+def names_version(text: str, version: str) -> bool:
+    """Tell whether an If-Match or If-None-Match header names a version; `*` names any."""
+    return not {version, "*"}.isdisjoint(versions_named(text))
+
+
 def versions_named(text: str) -> tuple[str, ...]:
     """Return the versions of an If-Match or If-None-Match header: W/"1", "1" and 1 are the same.
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import orjson
 
-from wardround.patients import ALL_TOOLS, DataError, find_tool, read_resource
+from wardround.patients import ALL_TOOLS, DataError, Overlay, find_tool, read_resource
 
-from .live import LiveEpisode
+from .live import Check, LiveEpisode
 from .messages import Refused, Reply, Request, fault_of_ours, outcome_reply, refused
 from .negotiation import check_accept, check_body_type
+from .reading import visible
 from .scopes import Access
 
 JSON = "application/json"
@@ -58,9 +59,8 @@ class Playing:
         if len(steps) == 2 and steps[0] == "tools" and (spec := find_tool(steps[1])) is not None:
             if spec.name not in self._offered():
                 raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
-            may_call(access, spec.name, spec.effect)
-            arguments = _object(request)
-            return Reply(200, orjson.dumps(self._live.call(spec.name, arguments)), kind=JSON)
+            check = may_call(access, self._live.patient, spec.name, spec.effect)
+            return Reply(200, orjson.dumps(self._live.call(spec.name, _object(request), check)), kind=JSON)
         raise refused(404, "not-found", "no such route; openapi.json names all of them")
 
     def _offered(self) -> dict[str, dict[str, Any]]:
@@ -186,8 +186,36 @@ def may_play(access: Access, patient: str) -> None:
         raise refused(403, "forbidden", f"role `{access.role}` may not see the whole record, as tools do; use `agent`")
 
 
-def may_call(access: Access, name: str, effect: str) -> None:
-    """Refuse a tool that writes what no scope allows."""
+def may_call(access: Access, patient: str, name: str, effect: str) -> Check | None:
+    """Refuse a tool that writes what no scope allows.
+
+    Args:
+        access: What the caller may do.
+        patient: The patient of the round.
+        name: The tool.
+        effect: What it does.
+
+    Returns:
+        What is to look at the record once the tool has written: a scope may allow some forms of a type only. What the
+        house writes in reply, as results of an order, is not the caller's. None where there is nothing to look at.
+
+    Raises:
+        Refused: 403.
+    """
     kind, _, act = name.partition(".")
-    if effect == "write" and not access.may("u" if act == "update_status" else "c", kind) and kind != "files":
-        raise refused(403, "forbidden", f"role `{access.role}` has no scope for `{name}`")
+    if effect != "write" or kind == "files":
+        return None
+    forbidden = refused(403, "forbidden", f"role `{access.role}` has no scope for `{name}` in this form")
+    if not access.may("u" if act == "update_status" else "c", kind):
+        raise forbidden
+
+    def check(before: Overlay, after: Overlay) -> None:
+        for entry in after.writes[before.version :]:
+            if entry.type == kind:
+                changed = before.read(kind, entry.id) is not None
+                seen = access.visibility("u" if changed else "c", patient)
+                records = (before, after) if changed else (after,)
+                if any(visible(record, kind, entry.id, seen) is None for record in records):
+                    raise forbidden
+
+    return check

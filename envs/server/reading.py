@@ -14,7 +14,7 @@ import orjson
 from wardround.patients import Entry, Overlay, Visibility, fhir_search, parse_period, searchable
 
 from .messages import Reply, Request, refused
-from .negotiation import versions_named
+from .negotiation import names_version
 from .records import Records, Tick
 from .scopes import Access
 
@@ -116,7 +116,7 @@ def read(call: Call, kind: str, identity: str) -> Reply:
     entry = found[2]
     headers = stamps(entry)
     call.show(entry.key)
-    if version_of(entry) in versions_named(call.request.header("if-none-match")):
+    if names_version(call.request.header("if-none-match"), version_of(entry)):
         return Reply(304, b"", headers)
     return Reply(200, entry.body, headers)
 

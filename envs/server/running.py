@@ -32,7 +32,12 @@ CLOSE = ("credentialed", "unknown")
 
 CONNECTIONS = 64
 
+HEAD = 64 * 1024
+"""Bytes of a request's first line and headers."""
+
 HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?")
+
+SECURE = "https://"
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}")
 """Session ids that stand in a URL as they are."""
@@ -48,7 +53,7 @@ class Listening:
         open: Ask for no token.
         roles: Roles that get a token, as `name` or `name=PATIENT`; none names all but `patient`.
         scopes: SMART scopes of one more token.
-        names: Other names (`host` or `host:port`) by which clients reach it.
+        names: Other names (`host`, `host:port`, or `https://host` behind a proxy) by which clients reach it.
         out: Folder of tokens, audit log and journal; None keeps nothing (then the server must be open).
     """
 
@@ -140,6 +145,23 @@ def hosts_of(host: str, port: int, more: Sequence[str] = ()) -> frozenset[str]:
     return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()) | told)
 
 
+def secure_of(names: Sequence[str]) -> frozenset[str]:
+    """Return what a Host header may say where clients come by HTTPS, through a proxy.
+
+    Args:
+        names: Names by which clients reach the server; those that begin with `https://` are meant.
+
+    Raises:
+        UsageError: One of them is no name of a host.
+    """
+    found: set[str] = set()
+    for name in (one.removeprefix(SECURE).lower() for one in names if one.startswith(SECURE)):
+        if HOST.fullmatch(name) is None:
+            raise UsageError(f"--name `{SECURE}{name[:80]}` is no name of a host; write {SECURE}charts.example")
+        found |= {name} if ":" in name else {name, f"{name}:443"}
+    return frozenset(found)
+
+
 @dataclass(slots=True)
 class Files:
     """The folder of a server."""
@@ -204,11 +226,14 @@ class Running:
     def _make(self, files: Files) -> None:
         import uvicorn
 
-        from .app import Listener, Plan, Server
+        from .app import Plan, Server
+        from .listener import Connection, Listener
         from .playing import Playing
 
         known = None if self.listening.open else accesses(self.tokens)
-        plan = Plan(hosts_of(self.listening.host, self.port, self.listening.names), known, now_text())
+        plain = [name for name in self.listening.names if not name.startswith(SECURE)]
+        secure = secure_of(self.listening.names)
+        plan = Plan(hosts_of(self.listening.host, self.port, plain) | secure, known, now_text(), secure)
         doors = {path: Door(records, licences=sorted(self._licences)) for path, records in self.places.records.items()}
         rounds = {path: Playing(live, wardround.__version__) for path, live in self.places.rounds.items()}
         self._server = Server(doors, AuditLog(files.audit, now_text, self.root), plan, rounds)
@@ -222,6 +247,8 @@ class Running:
         config = uvicorn.Config(
             self._server,
             lifespan="on" if mcp else "off",
+            http=Connection,
+            h11_max_incomplete_event_size=HEAD,
             ws="none",
             log_level="warning",
             access_log=False,

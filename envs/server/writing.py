@@ -19,7 +19,7 @@ from wardround.patients import (
 )
 
 from .messages import Refused, Reply, Request, outcome_body, refused
-from .negotiation import JSON_PATCH, MERGE_PATCH, body_type, check_body_type, preferences, versions_named
+from .negotiation import JSON_PATCH, MERGE_PATCH, body_type, check_body_type, names_version, preferences
 from .patching import json_patch, merge_patch
 from .reading import Call, find, missing, stamps, version_of, visible
 from .searching import matching, pairs_of
@@ -105,13 +105,16 @@ def subject_of(call: Call, resource: Resource) -> str:
     """Return the one patient whose record a resource belongs to.
 
     Raises:
-        Refused: 422: it is about none, about several, or about one who is not here.
+        Refused: 422: it is about none, about several, or about one who is not here; 403: about one in whose record
+            no scope allows it.
     """
     kind = resource.get("resourceType")
     named = patients_named(resource)
     if len(named) != 1:
         text = f"{kind}: is about {len(named)} patients; it must refer to the one in whose record it belongs"
         raise Refused(422, [Issue("error", "business-rule", text, f"{kind}.subject")])
+    if kind not in call.access.visibility("c", named[0]).kinds:  # nor does the refusal tell whether they are here
+        raise _forbidden(call, str(kind), "c")
     if call.records.record(named[0]) is None:
         raise Refused(422, [Issue("error", "not-found", f"there is no Patient/{named[0]}", f"{kind}.subject")])
     return named[0]
@@ -146,9 +149,13 @@ def _allowed(call: Call, entry: Entry, patient: str, action: str) -> None:
     record = call.records.record(patient)
     assert record is not None  # it was just written to
     if visible(record, entry.type, entry.id, call.access.visibility(action, patient)) is None:
-        verb = "create" if action == "c" else "change"
-        text = f"role `{call.access.role}` may not {verb} this {entry.type}: no scope allows it in this form"
-        raise refused(403, "forbidden", text)
+        raise _forbidden(call, entry.type, action)
+
+
+def _forbidden(call: Call, kind: str, action: str) -> Refused:
+    verb = "create" if action == "c" else "change"
+    text = f"role `{call.access.role}` may not {verb} this {kind}: no scope allows it in this form"
+    return refused(403, "forbidden", text)
 
 
 def _written(call: Call, entry: Entry, status: int) -> Reply:
@@ -188,9 +195,10 @@ def change(call: Call, kind: str, identity: str, make: Callable[[Resource], Reso
             raise refused(405, "not-supported", text, {"Allow": "GET, HEAD"})
         raise missing(kind, identity)
     patient, _, entry = place
-    expected = versions_named(call.request.header("if-match"))
-    if expected and version_of(entry) not in expected:
-        raise refused(412, "conflict", f"{entry.key} is at version {version_of(entry)}; read it again")
+    expected, version = call.request.header("if-match"), version_of(entry)
+    unexpected = names_version(call.request.header("if-none-match"), version)
+    if unexpected or (expected and not names_version(expected, version)):
+        raise refused(412, "conflict", f"{entry.key} is at version {version}; read it again")
     resource = make(entry.resource())
     if resource.get("resourceType") != kind or resource.get("id") != identity:
         raise refused(422, "business-rule", "a change keeps type and id")
@@ -209,6 +217,8 @@ def patch(call: Call, kind: str, identity: str) -> Reply:
     if told not in ("", "application/json", "application/fhir+json", JSON_PATCH, MERGE_PATCH):
         raise refused(415, "not-supported", f"Content-Type: send {JSON_PATCH} or {MERGE_PATCH}")
     changes = body_of(call.request)
+    if isinstance(changes, dict) and changes.get("resourceType") == "Parameters" != kind:
+        raise refused(415, "not-supported", f"FHIRPath Patch is not spoken here: send {JSON_PATCH} or {MERGE_PATCH}")
     if told == JSON_PATCH and not isinstance(changes, list):
         raise refused(400, "invalid", "a JSON Patch is an array of operations")
     if told == MERGE_PATCH and not isinstance(changes, dict):

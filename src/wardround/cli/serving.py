@@ -68,7 +68,7 @@ def _add_where(serve: argparse.ArgumentParser) -> None:
         "--name",
         action="append",
         default=[],
-        metavar="HOST[:PORT]",
+        metavar="[https://]HOST[:PORT]",
         help="a name by which clients reach the server, beside its address; may be repeated",
     )
     serve.add_argument("--open", action="store_true", help="ask for no token; on this machine only")
