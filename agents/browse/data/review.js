@@ -5,7 +5,7 @@ const TYPES = ["NA", "PE", "AE", "none"];
 const PARTS = ["check", "text", "requires", "safety"];
 const ASKED = {
   plausibility: "Would a physician ask this, of this patient, now?",
-  implicitness: "Is this the type of the implicit form?",
+  implicitness: "Is this type of the implicit form right",
   item: "Is this item right?",
   arguments: "Are these arguments right?",
 };
@@ -61,7 +61,7 @@ function asked(session, row, changed) {
   const comment = make("textarea", { rows: 1, dir: "auto" });
   const told = make("p.fault", { role: "status" });
   const corrected = field("Correction", correction);
-  const legend = make("legend", make("span", ASKED[what]), make("span.spoken", ` ${what} ${key} ${turn === null ? "" : `of turn ${turn}`}`));
+  const legend = make("legend", make("span", what === "implicitness" ? `${ASKED[what]}: ${value}?` : ASKED[what]), make("span.spoken", ` ${what} ${key} ${turn === null ? "" : `of turn ${turn}`}`));
   const box = make("fieldset.asked", { "data-row": place }, legend, make("div.said-of", field("Verdict", verdict), field("Comment", comment)), what === "plausibility" ? null : corrected, told);
   const show = () => {
     const now = one();
