@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -85,14 +85,13 @@ def branch_faults(session: Session, chart: Chart, played: GoldTurn) -> Iterator[
     if not branch.other or list(branch.other) == [calls[place] for place in branch.taken]:
         yield "both branches call the same"
     before = played.results[: min(branch.taken)]
-    deciding = _latest(
-        branch.on, [key for result in before for key in result.resources], played.trace.evidence.resources
-    )
+    series = _series(branch.on, [key for result in before for key in result.resources], played.trace.evidence.resources)
+    deciding = series[-1] if series else None
     if deciding is None:
         yield f"no call before the branch finds {branch.on}"
-    elif _held(branch, deciding) is None:
-        yield f"{branch.on} of {deciding.text} has no range to be tested against"
-    elif _held(branch, deciding) != branch.held:
+    elif _held(branch, series) is None:
+        yield f"{branch.on} of {deciding.text} has no range or no earlier value to be tested against"
+    elif _held(branch, series) != branch.held:
         yield f"{branch.on} of {deciding.text}: `{branch.test}` is not {branch.held}"
     context = opening_context(session, chart)
     for call in branch.other:
@@ -101,20 +100,27 @@ def branch_faults(session: Session, chart: Chart, played: GoldTurn) -> Iterator[
             yield f"the other branch's {call.tool} {dict(call.arguments)} finds nothing"
 
 
-def _latest(concept: str, keys: Iterable[str], bodies: Mapping[str, bytes]) -> Measurement | None:
+def _series(concept: str, keys: Iterable[str], bodies: Mapping[str, bytes]) -> list[Measurement]:
+    """Return what was shown of a concept, oldest first."""
     found = [
         one
-        for key in keys
+        for key in dict.fromkeys(keys)
         if key in bodies
         for one in measurements(orjson.loads(bodies[key]))
         if one.concept == concept and one.value is not None and one.instant is not None
     ]
-    return max(found, key=lambda one: one.instant or 0, default=None)
+    return sorted(found, key=lambda one: one.instant or 0)
 
 
-def _held(branch: Branch, measured: Measurement) -> bool | None:
-    low, high, value = measured.low, measured.high, measured.value
-    if value is None or (low is None and high is None):
+def _held(branch: Branch, series: Sequence[Measurement]) -> bool | None:
+    """Tell whether what a turn branches on held; None where it cannot be told."""
+    low, high, value = series[-1].low, series[-1].high, series[-1].value
+    if value is None:
+        return None
+    if branch.test in {"rising", "falling"}:
+        before = next((one.value for one in reversed(series) if one.instant != series[-1].instant), None)
+        return None if before is None else (value > before if branch.test == "rising" else value < before)
+    if low is None and high is None:
         return None
     above, below = high is not None and value > high, low is not None and value < low
     return {"high": above, "low": below, "abnormal": above or below}[branch.test]

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from wardround.patients import Fact, Stream
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, Check, Item, Not, StatusCheck, Text
+from wardround.rubrics import AllOf, Check, Item, Not, Text
 from wardround.sessions.record import Level, Order, Reading
 from wardround.sessions.record_doses import Dose
 from wardround.sessions.session import Branch, GoldCall
@@ -36,7 +36,6 @@ from .nearness import near_labs
 from .parts import (
     bullets,
     drug_entity,
-    grounded_item,
     lab_call,
     lab_entity,
     lab_items,
@@ -62,13 +61,12 @@ def holds(test: Test, level: Level) -> bool:
 # -- labs --------------------------------------------------------------------------------------------------------------
 
 
-def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
+def branch(case: Case, rule: LabBranch) -> Move | None:
     """Return the turn that looks at a lab and then at one of two others; None where the record lacks one of them.
 
     Args:
         case: Patient and record.
         rule: Which labs.
-        back: The lab was asked for before: it decides, and nothing of it is asked or judged again.
     """
     labs = [case.view.latest.get(lab) for lab in (rule.lab, rule.then, rule.otherwise)]
     first, then, otherwise = labs
@@ -78,18 +76,13 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
     held = holds(rule.test, first.level)
     taken, other = (then, otherwise) if held else (otherwise, then)
     return Move(
-        kind="branch_back" if back else "branch",
+        kind="branch",
         task="DG",
         source="ehr",
         topic=f"{rule.lab}:branch+{taken.lab}",
         calls=(lab_call(case, first), lab_call(case, taken)),
-        answer=bullets((value_line(taken),) if back else (value_line(first), value_line(taken))),
-        rubric=(
-            *(() if back else _deciding(first)),
-            *(_after(first, rule.test, held, taken) if back else _one_way(taken)),
-            only_item(first, taken),
-            *((grounded_item(),) if back else ()),
-        ),
+        answer=bullets((value_line(first), value_line(taken))),
+        rubric=(*_deciding(first), *_one_way(taken), only_item(first, taken)),
         slots={
             "lab": lab_entity(case, first),
             "lab2": lab_entity(case, then),
@@ -97,7 +90,7 @@ def branch(case: Case, rule: LabBranch, *, back: bool) -> Move | None:
         },
         words={"test": _WORDS[rule.test]},
         keys=frozenset((*first.keys, *taken.keys)),
-        labs=(taken.lab,) if back else (first.lab, taken.lab),
+        labs=(first.lab, taken.lab),
         branch=Branch(on=first.lab, test=rule.test, held=held, taken=(1,), other=(lab_call(case, other),)),
     )
 
@@ -114,47 +107,25 @@ def _one_way(reading: Reading) -> list[Item]:
     return [read_item(reading), alone, status_item(reading)]
 
 
-def _after(first: Reading, test: Test, held: bool, taken: Reading) -> list[Item]:
-    """Return the items about the lab that follows from one already told: the right one, and that one not misread."""
-    read, value, status = _one_way(taken)
-    wrong: tuple[Level, ...] = ("normal",) if test == "abnormal" else ("normal", "low" if test == "high" else "high")
-    if not held:
-        wrong = ("high", "low") if test == "abnormal" else (test,)
-    misread = tuple(Not(check=StatusCheck(concept=first.name, status=one)) for one in wrong)
-    text = Text(
-        en=f"{str(value.text.en).removesuffix('.')}, which is what follows from the {first.name}.",
-        zh=f"{str(value.text.zh).removesuffix('。')}，这是由{first.zh}的结果决定的。",
-    )
-    check = AllOf(checks=(value.check, *misread))
-    return [read, value.model_copy(update={"check": check, "text": text}), status]
-
-
 def _branches(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     near = list(near_labs(case, focus, stream))
     if stream.chance(1, 2):
         # Labs are in range more often than not, so that most rules would end in "otherwise".
         near.sort(key=lambda one: one.level == "normal")
     for reading in near:
-        yield from _one_of(case, focus, reading.lab, stream, back=False)
+        yield from _one_of(case, focus, reading.lab, stream)
 
 
-def _branches_back(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
-    asked = sorted(lab for lab in focus.busy if lab in case.view.latest)
-    for lab in stream.shuffled(asked):
-        yield from _one_of(case, focus, lab, stream, back=True)
-
-
-def _one_of(case: Case, focus: Focus, lab: str, stream: Stream, *, back: bool) -> Iterator[Move]:
-    """Yield the first turn that the rules of a lab allow, in drawn order; of an earlier lab, all of them."""
+def _one_of(case: Case, focus: Focus, lab: str, stream: Stream) -> Iterator[Move]:
+    """Yield the first turn that the rules of a lab allow, in drawn order."""
     level, wanted = case.view.latest[lab].level, stream.chance(3, 4)
     assert level is not None
     rules = stream.shuffled(branch_rules().of_lab(lab))
     for rule in sorted(rules, key=lambda one: holds(one.test, level) != wanted):
-        move = None if focus.busy.intersection((rule.then, rule.otherwise)) else branch(case, rule, back=back)
+        move = None if focus.busy.intersection((rule.then, rule.otherwise)) else branch(case, rule)
         if move is not None:
             yield move
-            if not back:
-                return
+            return
 
 
 # -- drugs -------------------------------------------------------------------------------------------------------------
@@ -281,7 +252,6 @@ def _given_or_order(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 
 KINDS: Final[tuple[MoveKind, ...]] = (
     MoveKind("branch", "DG", "ehr", _branches),
-    MoveKind("branch_back", "DG", "ehr", _branches_back),
     MoveKind("branch_ask", "DG", "mixed", _ask_if),
     MoveKind("branch_order", "DG", "ehr", _order_unless),
     MoveKind("branch_drug", "DG", "ehr", _given_or_order),

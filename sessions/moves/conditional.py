@@ -137,8 +137,10 @@ def _bites(other: OrganRule, rule: OrganRule, reading: Reading) -> bool:
 
 
 def _higher(order: Order, low: Decimal) -> Decimal | None:
-    """Return the dose for everybody else: the one ordered now, else the next usual one."""
+    """Return the dose for everybody else: the one ordered now, else the next usual one; None where it is below both."""
     assert order.amount is not None
+    if order.amount < low:
+        return None  # nobody raises a dose because the kidney allows it
     above = [dose for dose in (order.amount, *usual_doses(order)) if low < dose <= _FOLD * low]
     return above[0] if above else None
 

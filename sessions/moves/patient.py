@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from wardround.patients import Stream, knowledge
 from wardround.rubrics import Text
+from wardround.sessions.decisions.charted import charted
 from wardround.sessions.record import Order, Reading
 from wardround.sessions.session import GoldCall
 
 from .drugs import askable, order_call, order_items, order_line, was_asked
 from .move import Case, Entity, Focus, Move, MoveKind, kept
+from .nearness import monitored_by
 from .parts import (
     ask_call,
     bullets,
@@ -244,7 +247,27 @@ def _lab_symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     mixed = stream.shuffled(free)
     labs = sorted(mixed, key=lambda one: (one.lab != own, one.level == "normal"))
     for told in near_symptoms(case, focus, stream):
-        yield from (lab_symptom_move(case, reading, told) for reading in labs[:3])
+        bearing = labs_of_symptom(case, told.concept)
+        yield from islice((lab_symptom_move(case, one, told) for one in labs if one.lab in bearing), 3)
+
+
+def labs_of_symptom(case: Case, symptom: str) -> frozenset[str]:
+    """Return the labs that bear on a symptom in this patient.
+
+    They are those that move with an active diagnosis, or that an ordered drug is watched by, which it belongs to.
+    """
+    found: set[str] = set()
+    profiles, drugs = knowledge.condition_profiles(), knowledge.drug_profiles()
+    for condition in charted(case).active:
+        known = profiles.get(condition)
+        if known is not None and any(edge.finding == symptom for edge in known.findings):
+            found.update(effect.lab for effect in known.effects)
+    for drug in case.view.orders:
+        given = drugs.get(drug)
+        if given is not None and any(one.finding == symptom for one in given.adverse):
+            found.update(monitored_by(drug))
+            found.update(rule.lab for rule in knowledge.side_effects_of(drug) if rule.lab and symptom in rule.findings)
+    return frozenset(found)
 
 
 def _pain_dose(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Final, Literal
 
 from wardround.patients import Measurement, measurements
 from wardround.sessions.decisions.decision import Decision, Hinge
+from wardround.sessions.decisions.lab import NO_HINGE
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.record import plain
+from wardround.sessions.moves.score_gather import PRESSURES, gathered, with_value
+from wardround.sessions.moves.trends import trends
+from wardround.sessions.record import Reading, plain
 
 _ORDER = {"CR": 0, "DG": 1, "WU": 2}
+_FACTORS: Final = tuple(Decimal(one) for one in ("1.25", "0.8", "1.6", "0.6"))
+"""By which a value is changed in search of another total, the smallest change first."""
+_FURTHER: Final = Decimal("1.2")
+"""How much further a series is taken."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,7 @@ class Chain:
     """The earlier turn whose result is changed."""
     hinge: Hinge
     """What to change, and to what."""
-    by: Literal["decision", "branch", "score", "order", "threshold"]
+    by: Literal["decision", "branch", "score", "trend", "order", "threshold"]
 
 
 def chain_of(case: Case, moves: tuple[Move, ...], decisions: Sequence[Decision]) -> Chain | None:
@@ -52,12 +59,47 @@ def _chains(case: Case, moves: tuple[Move, ...], turn: int, decisions: Sequence[
         yield from _resting(moves, turn, move.decision.hinge, "decision")
     if move.kind == "prescribe_if":
         yield from _resting(moves, turn, _other_dose(case, move), "threshold")
-    if move.task == "DG" and move.score is not None:
-        for one in decisions:
-            if one.kind == "score" and one.subject == move.score:
-                yield from _resting(moves, turn, one.hinge, "score")
-    if move.task == "DG" and move.conflict:
+    if move.task == "DG":
+        yield from _gathering(case, moves, turn, decisions)
+
+
+def _gathering(case: Case, moves: tuple[Move, ...], turn: int, decisions: Sequence[Decision]) -> Iterator[Chain]:
+    """Yield what a turn that gathers rests on of earlier ones: a value of a score or a series, or an order."""
+    move = moves[turn]
+    if move.score is not None:
+        mine = [one.hinge for one in decisions if one.kind == "score" and one.subject == move.score]
+        for hinge in (*mine, *_other_totals(case, move.score)):
+            yield from _resting(moves, turn, hinge, "score")
+    if move.kind == "trend" and "lab" in move.slots:
+        yield from _resting(moves, turn, _other_end(case, move.slots["lab"].id), "trend")
+    if move.conflict:
         yield from _same_order(case, moves, turn)
+
+
+def _other_totals(case: Case, score: str) -> Iterator[Hinge]:
+    """Yield the edits, one an input, with which a score would have another total."""
+    found = gathered(case).get(score)
+    if found is None:
+        return
+    for name, reading in found.readings.items():
+        if reading.lab in PRESSURES:
+            continue  # charted as a pair in one Observation, which no edit of one number changes
+        for factor in _FACTORS:
+            value = round(reading.value * factor, len(reading.text.partition(".")[2]))
+            other = with_value(found, name, value)
+            if other is not None and other.total != found.total:
+                yield Hinge(kind="quantity", keys=reading.keys, to=plain(value))
+                break
+
+
+def _other_end(case: Case, lab: str) -> Hinge:
+    """Return the edit with which a series would go on as it went, to another end; none where it did not go anywhere."""
+    trend = trends(case).get(lab)
+    if trend is None or trend.direction == "stable":
+        return NO_HINGE
+    last = trend.last
+    value = last.value * (_FURTHER if trend.direction == "rising" else 2 - _FURTHER)
+    return Hinge(kind="quantity", keys=last.keys, to=plain(round(value, len(last.text.partition(".")[2]))))
 
 
 def _other_dose(case: Case, move: Move) -> Hinge:
@@ -76,7 +118,7 @@ def _same_order(case: Case, moves: tuple[Move, ...], turn: int) -> Iterator[Chai
 
 
 def _resting(
-    moves: tuple[Move, ...], turn: int, hinge: Hinge, by: Literal["decision", "score", "threshold"]
+    moves: tuple[Move, ...], turn: int, hinge: Hinge, by: Literal["decision", "score", "threshold", "trend"]
 ) -> Iterator[Chain]:
     for on in range(turn):
         if set(hinge.keys) & moves[on].keys:
@@ -96,9 +138,21 @@ def flipped(case: Case, move: Move) -> Hinge | None:
     reading = case.view.latest.get(branch.on)
     if reading is None:
         return None
+    if branch.test in {"rising", "falling"}:
+        return _turned_back(case, reading, rising=(branch.test == "rising") != branch.held)
     measured = next((one for one in _measured(case, reading.keys[0]) if one.concept == branch.on), None)
     value = None if measured is None else _other_side(measured, branch.test, branch.held)
     return None if value is None else Hinge(kind="quantity", keys=reading.keys, to=value)
+
+
+def _turned_back(case: Case, reading: Reading, *, rising: bool) -> Hinge | None:
+    """Return a latest value that lies clearly on the other side of all that came before it in the stay."""
+    before = [one.value for one in case.view.series.get(reading.lab, ()) if one.at < reading.at]
+    if not before:
+        return None
+    value = max(before) * Decimal("1.3") + Decimal("0.1") if rising else min(before) * Decimal("0.7")
+    places = len(reading.text.partition(".")[2])
+    return Hinge(kind="quantity", keys=reading.keys, to=plain(round(value, places)))
 
 
 def _measured(case: Case, key: str) -> tuple[Measurement, ...]:

@@ -6,7 +6,7 @@ together, and what the diagnoses of the stay show, move and are treated with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from wardround.sessions.decisions.charted import charted
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Entity, Move
 from wardround.sessions.moves.nearness import monitored_by
+from wardround.sessions.moves.patient import relieves_pain
 from wardround.sessions.record_others import other_view
 
 NEAR: Final = 0
@@ -31,6 +32,9 @@ _ALSO: Final[dict[str, frozenset[str]]] = {
     "home": frozenset({"plan"}),
 }
 """Kind of decision → kinds of things that bear on it whichever they are."""
+_LIFE: Final = frozenset({"function", "social", "home"})
+_PAIN: Final = frozenset({"pain"})
+_GOING_HOME: Final = "discharge-planning"
 _LIVING: Final = frozenset({"event:function", "event:social"})
 """What stands for what the patient says of living at home."""
 
@@ -85,6 +89,8 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
     near, wide = _circles(case, thread)
     if move.decision is not None and move.decision.kind == thread.kind and move.decision.subject == thread.subject:
         return NEAR
+    if not move.slots and not _fits_any_round(case, thread, move):
+        return FAR
     return _away(move, near, wide)
 
 
@@ -98,6 +104,23 @@ def distance_of_dose(case: Case, drugs: frozenset[str], move: Move) -> int:
     """
     near, wide = _circles_of(case, drugs)
     return _away(move, near, wide)
+
+
+def _fits_any_round(case: Case, thread: Decision, move: Move) -> bool:
+    """Tell whether a general question belongs here: how one lives before going home, pain to who came for it."""
+    if move.kind in _LIFE:
+        return thread.kind == "home" or case.scenario == _GOING_HOME
+    if move.kind in _PAIN:
+        hurts = {finding for finding in _complaints(case) if "pain" in finding}
+        return bool(hurts) or (thread.order is not None and relieves_pain(thread.order))
+    return True
+
+
+def _complaints(case: Case) -> tuple[str, ...]:
+    """Return what the principal diagnosis of the stay presents with."""
+    principal = other_view(case).principal
+    profile = None if principal is None else knowledge.condition_profiles().get(principal.concepts[0])
+    return () if profile is None else profile.complaint
 
 
 def _away(move: Move, near: _Circle, wide: _Circle) -> int:
@@ -172,12 +195,6 @@ def near_drugs(case: Case, thread: Decision) -> frozenset[str]:
     return frozenset(near.drugs)
 
 
-def scores_near(case: Case, thread: Decision, scores: Iterable[str]) -> bool:
-    """Tell whether one of the scores belongs to a thread."""
-    near, wide = _circles(case, thread)
-    return any(near.holds_score(score) or wide.holds_score(score) for score in scores)
-
-
 def of_the_stay(case: Case, thread: Decision) -> bool:
     """Tell whether a thread belongs to what the patient is here for: the principal diagnosis of the stay."""
     principal = other_view(case).principal
@@ -187,8 +204,13 @@ def of_the_stay(case: Case, thread: Decision) -> bool:
     mine = _Circle()
     _add_illness(mine, profile.id)
     labs = {effect.lab for effect in profile.effects}
-    return (thread.reading is not None and thread.reading.lab in labs) or (
-        thread.order is not None and thread.order.drug in mine.drugs
+    table = knowledge.decisions().get(thread.subject) if thread.kind == "score" else None
+    use = None if table is None else knowledge.score_uses().get(table.subject)
+    return (
+        (thread.reading is not None and thread.reading.lab in labs)
+        or (thread.order is not None and thread.order.drug in mine.drugs)
+        or (thread.kind in {"culture", "course"} and mine.infected)
+        or (use is not None and any(knowledge.lexicon().is_a(profile.id, one) for one in use.needs))
     )
 
 

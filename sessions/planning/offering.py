@@ -61,7 +61,7 @@ def pulling(case: Case, scenario: Scenario) -> frozenset[str]:
 
 def may_be_rich(case: Case, scenario: Scenario, arc: Arc) -> bool:
     """Tell whether some turn of an arc could hold what pulls two ways, as an order with two doses does by itself."""
-    doses = arc[-1] == "WU" and "CR" not in arc and "egfr" in case.view.latest
+    doses = arc[-1] == "WU" and not {"CR", "DG"} & set(arc) and "egfr" in case.view.latest
     return doses or bool(pulling(case, scenario).intersection(arc))
 
 

@@ -13,7 +13,6 @@ from typing import Final
 from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.moves.score_gather import computable
 
 from .chain import chain_of
 from .choices import ASKED, SCORE, SIDES, Choice, brings, brought
@@ -23,6 +22,7 @@ from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matte
 from .quota import Quota
 from .registry import decision_kinds
 from .scenarios import Arc, Scenario, Tier
+from .sense import hears_elsewhere, scores_called_for, senseless
 from .turning import conflicts, turns
 
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
@@ -46,10 +46,10 @@ _LINKED: Final = 60
 """What a turn is preferred by that comes back to what the session is about."""
 _NEW_TYPE: Final = 40
 """What a turn of a rich session is preferred by that reads something new, while that is still lacking."""
-_AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 70}
+_AWAY: Final = {NEAR: 0, NEAR + 1: 15, FAR: 140}
 """What speaks against a turn, by how far it is from what the session is about."""
 _FAR_MOST: Final = 1
-"""Turns of a session that may be about something else; where a score must be worked out, it is not counted."""
+"""Turns of a session that may be about something else, a score included."""
 
 
 class Search:
@@ -105,9 +105,13 @@ class Search:
         rests = "CR" not in arc and (tier == "rich" or arc[-1] != "WU")
         least = 1 + (tier == "rich") + rests
         room = sum(task in {"DG", "CR"} for task in arc) >= least
-        self.wants_score = tier != "sparse" and room and not ease and bool(computable(case))
         self.drugs = frozenset() if doses else near_drugs(case, thread)
         """Drugs that the end of the session is about."""
+        self.scores = frozenset(scores_called_for(case, thread, self.drugs))
+        """What is worth working out: what a decision or the patient's problem rests on."""
+        self.wants_score = tier != "sparse" and room and not ease and bool(self.scores)
+        self.alone = tier == "rich" and "CR" not in arc and arc.count("DG") == 1 and arc[-1] != "WU"
+        """One turn has to bring all that a rich session needs."""
         self.offered: list[list[Choice]] | None = None
         """What every turn after the opening may be; None until it is worked out."""
         self.pools: list[list[Choice]] = []
@@ -248,6 +252,7 @@ class Search:
             Choice(move, self._cost(move), move.types, move.source in INTERVIEW, brings(move, 1))
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
+            if move.task != "DG" or move.score is None or move.score in self.scores
         ]
         choices.sort(key=lambda choice: choice.cost)
         kept = {
@@ -308,6 +313,10 @@ class Search:
             return False
         if not _told(move, chosen) or self._strays((*chosen[1:], move)):
             return False
+        if self._distance(move) == FAR and hears_elsewhere(move, self.drugs):
+            return False
+        if senseless(self.case, self.thread, chosen, move, alone=self.alone):
+            return False
         asked = {lab for other in chosen for lab in other.labs}
         if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
             return False
@@ -315,7 +324,7 @@ class Search:
 
     def _strays(self, moves: Sequence[Move]) -> bool:
         """Tell whether too many turns are about something else than the session."""
-        far = [move for move in moves if self._distance(move) == FAR and move.score is None]
+        far = [move for move in moves if self._distance(move) == FAR]
         return len(far) > self.far_most
 
     def _distance(self, move: Move) -> int:

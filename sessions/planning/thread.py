@@ -8,17 +8,19 @@ from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.moves.score_gather import computable
 
-from .kinship import of_the_stay, scores_near
+from .kinship import near_drugs, of_the_stay
 from .offering import against, decisions_of, pulled, pulling, writes_of
 from .quota import Quota
 from .scenarios import Arc, Scenario, Tier
+from .sense import scores_called_for
 
 _THREADS: Final = 5
 """Threads tried for one cell."""
-_OF_THE_STAY: Final = 40
-"""What a thread is preferred by that belongs to what the patient is here for."""
+_OF_THE_STAY: Final = 150
+"""What a thread is preferred by that belongs to what the patient is here for: an emergency comes first."""
+_GRAVE: Final = 60
+"""What a thread is preferred by that asks for an act at once."""
 _SCORED: Final = 40
 """What a thread is preferred by that a score belongs to, where one must be worked out."""
 _TURNED: Final = 60
@@ -30,9 +32,13 @@ _NO_ORDER: Final = 150
 
 
 def thresholds(case: Case, arc: Arc) -> tuple[Move, ...]:
-    """Return the opening for an arc that ends in an order without advice: the value by which its dose is chosen."""
+    """Return the opening for an arc that ends in an order on nothing but look-ups: the value that chooses its dose.
+
+    Nobody who has just heard the value would make the dose depend on it ("10 mg if it is under 30"), unless it lies
+    where the dose is in question; so this is kept for the one arc in which nothing else could turn the order.
+    """
     reading = case.view.latest.get("egfr")
-    return () if reading is None or arc[-1] != "WU" or "CR" in arc else (latest_lab(case, reading),)
+    return () if reading is None or arc[-1] != "WU" or {"CR", "DG"} & set(arc) else (latest_lab(case, reading),)
 
 
 def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Stream, quota: Quota) -> list[Decision]:
@@ -42,7 +48,7 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
     are to be weighed or the patient's words are to turn the answer, those that have them; and where an order ends the
     session, those that lead to one.
     """
-    scores = computable(case) if tier != "sparse" and {"DG", "CR"} & set(arc) else ()
+    scored = tier != "sparse" and bool({"DG", "CR"} & set(arc))
     writes = arc.count("CR") == 1 and arc[-1] == "WU"
     wants_turned = quota.wants_turned()
     found = stream.shuffled([one for one in decisions_of(case, scenario) if one.kind in scenario.threads])
@@ -54,7 +60,8 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
             quota.decision_cost(scenario.id, one.subject, one.unchanged)
             + 15 * place[one.kind]
             - (_OF_THE_STAY if of_the_stay(case, one) else 0)
-            - (_SCORED if scores and scores_near(case, one, scores) else 0)
+            - (_GRAVE if one.severity > 1 and not one.unchanged else 0)
+            - (_SCORED if scored and scores_called_for(case, one, near_drugs(case, one)) else 0)
             - (_TURNED if wants_turned and (one.turned or against(case, one)) else 0)
             - (_PULLED if tier == "rich" and sides else 0)
             + (_NO_ORDER if writes and not writes_of(case, one, scenario.anchor.dated) else 0)

@@ -24,6 +24,7 @@ from wardround.sessions import (
     session_line,
     set_statistics,
 )
+from wardround.sessions.moves.branch_back import moved
 from wardround.sessions.moves.move import Case
 from wardround.sessions.planning.offering import decisions_of
 from wardround.sessions.planning.scenarios import load_scenario
@@ -204,8 +205,14 @@ def test_an_adaptive_turn_would_have_gone_the_other_way(ward) -> None:
     for session in by_rule(sessions):
         if session.labels["hinge_by"] == "branch":
             branch = session.turns[int(session.labels["hinge_turn"])].gold.branch
-            reading = counterfactual.case_of(session, store, edited=True).view.latest[branch.on]
-            held = reading.level != "normal" if branch.test == "abnormal" else reading.level == branch.test
+            case = counterfactual.case_of(session, store, edited=True)
+            reading = case.view.latest[branch.on]
+            if branch.test in {"rising", "falling"}:
+                found = moved(case, branch.on)
+                assert found is not None
+                held = found[1] == branch.test
+            else:
+                held = reading.level != "normal" if branch.test == "abnormal" else reading.level == branch.test
             assert held is not branch.held
             seen += 1
     assert seen

@@ -17,6 +17,7 @@ from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.gold import play_gold
 from wardround.sessions.moves import branches, labs
 from wardround.sessions.moves.adherence import adherence_fact, adherence_move
+from wardround.sessions.moves.branch_back import branch_back
 from wardround.sessions.moves.branch_rules import LabBranch, branch_rules
 from wardround.sessions.moves.drugs import dose_move
 from wardround.sessions.moves.move import Focus
@@ -256,10 +257,10 @@ def rewards(case, move, answer, language="en"):
 
 def test_another_result_leads_to_another_lab(make_builder, case_from):
     low = {"Potassium": [("03-04", "3.9"), ("03-08", "3.0")]}
-    usual = branches.branch(case_from(make_builder()), RULE, back=False)
+    usual = branches.branch(case_from(make_builder()), RULE)
     assert usual is not None
     case = case_from(make_builder(labs=low))
-    changed = branches.branch(case, RULE, back=False)
+    changed = branches.branch(case, RULE)
     assert changed is not None
     assert (usual.branch.held, changed.branch.held) == (False, True)
     assert [call.arguments["code"] for call in usual.calls] == ["potassium", "creatinine"]
@@ -272,7 +273,7 @@ def test_another_result_leads_to_another_lab(make_builder, case_from):
 
 def test_only_the_right_branch_is_paid(make_builder, case_from):
     case = case_from(make_builder())
-    move = branches.branch(case, RULE, back=False)
+    move = branches.branch(case, RULE)
     assert move is not None
     right = rewards(case, move, move.answer.en)
     both = rewards(case, move, f"{move.answer.en}\n- Magnesium 2.0 mg/dL, normal.")
@@ -282,27 +283,50 @@ def test_only_the_right_branch_is_paid(make_builder, case_from):
     assert wrong < 0.5
 
 
-def test_a_lab_looked_at_again_does_not_count_as_asked_again(make_builder, case_from):
-    case = case_from(make_builder())
-    move = branches.branch(case, RULE, back=True)
+@pytest.mark.parametrize(
+    ("values", "held", "follows"),
+    [
+        (("3.9", "4.6"), False, "creatinine"),  # it rose, so it did not fall
+        (("4.9", "4.2"), True, "magnesium"),
+        (("4.6", "4.6"), False, "creatinine"),
+    ],
+)
+def test_where_a_lab_that_was_told_came_from_decides(make_builder, case_from, values, held, follows):
+    days = ("03-04", "03-08")
+    case = case_from(make_builder(labs={"Potassium": list(zip(days, values, strict=True))}))
+    move = branch_back(case, RULE)
     assert move is not None
-    assert (move.kind, move.labs) == ("branch_back", ("creatinine",))
+    assert (move.kind, move.labs, move.words["test"].en) == ("branch_back", (follows,), "down")
+    assert (move.branch.test, move.branch.held) == ("falling", held)
     assert "otassium" not in str(move.answer.en)
     assert not any(item.id.endswith("-potassium") for item in move.rubric)
     play(case, [labs.latest_lab(case, case.view.latest["potassium"]), move])
+
+
+def test_only_one_way_back_is_paid(make_builder, case_from):
+    case = case_from(make_builder(labs={"Potassium": [("03-04", "3.9"), ("03-08", "4.6")]}))
+    move = branch_back(case, RULE)
+    assert move is not None
     both = f"{move.answer.en}\n- Magnesium 2.0 mg/dL, normal."
     assert rewards(case, move, both) < 0.5
-    assert rewards(case, move, f"- Potassium 4.6 mmol/L, normal.\n{move.answer.en}") == 1.0
-    assert rewards(case, move, f"- Potassium is low.\n{move.answer.en}") < 1.0
+    assert rewards(case, move, f"- Potassium rose from 3.9 to 4.6 mmol/L.\n{move.answer.en}") == 1.0
+    assert rewards(case, move, f"- Potassium is falling.\n{move.answer.en}") < 1.0
+
+
+@pytest.mark.parametrize("values", [("4.6",), ("4.5", "4.6"), ("3.9", "4.9", "4.4")])
+def test_no_way_is_asked_for_where_it_could_be_argued(make_builder, case_from, values):
+    days = ("03-04", "03-06", "03-08")[-len(values) :]
+    case = case_from(make_builder(labs={"Potassium": list(zip(days, values, strict=True))}))
+    assert branch_back(case, RULE) is None
 
 
 def test_what_a_drug_aims_at_decides_no_branch(make_builder, case_from):
     case = case_from(make_builder())
     assert case.view.latest["inr"].target is not None
     rule = LabBranch(lab="inr", test="high", then="hemoglobin", otherwise="platelets")
-    assert branches.branch(case, rule, back=False) is None
+    assert branches.branch(case, rule) is None
     bare = case_from(make_builder(Lisinopril="10 mg"))
-    assert branches.branch(bare, rule, back=False) is not None
+    assert branches.branch(bare, rule) is not None
 
 
 def test_a_lab_just_told_is_no_condition_for_asking_about_a_drug(make_builder, case_from):
@@ -337,7 +361,7 @@ def test_a_lab_that_a_drug_is_dosed_by_reads_against_its_target_too(make_builder
 def test_no_branch_without_both_ways(make_builder, case_from):
     case = case_from(make_builder())
     absent = LabBranch(lab="potassium", test="low", then="phosphate", otherwise="creatinine")
-    assert branches.branch(case, absent, back=False) is None
+    assert branches.branch(case, absent) is None
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def planned(case: Case, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[P
         for module in (searching, offering):
             monkeypatch.setattr(module, "decision_kinds", lambda: table)
         for module in (searching, thread):
-            monkeypatch.setattr(module, "computable", lambda case: ("curb_65",) if scores else ())
+            monkeypatch.setattr(module, "scores_called_for", lambda *told: ("curb_65",) if scores else ())
         monkeypatch.setattr(planning, "lacks", lambda scenario, tier, case: ())
         fresh = replace(case, _memo={})
         return list(plans(fresh, SAFETY, tier, arc, Stream("test", arc_name(arc)), quota or Quota(), ease=ease))

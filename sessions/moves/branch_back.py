@@ -1,0 +1,139 @@
+"""Adaptive turns that look back: a lab was told, and whether it rose or fell since decides what is looked up next.
+
+Nobody makes a plan depend on a number that was just told. What is open after the latest value is where it came from
+("If it has gone down, get the INR, otherwise the platelet count."): the value before it was not told yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final, Literal
+
+from wardround.patients import Stream
+from wardround.patients.knowledge import Names
+from wardround.rubrics import AllOf, Item, Not, RetrievedCheck, Text, TrendCheck
+from wardround.sessions.record import Reading
+from wardround.sessions.session import Branch
+
+from .branch_rules import LabBranch, branch_rules
+from .move import Case, Focus, Move, MoveKind
+from .parts import bullets, grounded_item, item, lab_call, lab_entity, only_item, status_item, value_item, value_line
+
+Way = Literal["rising", "falling"]
+WAYS: Final[dict[str, Way]] = {"high": "rising", "low": "falling"}
+"""Test of a rule → the way that leads to it; a rule about what is merely off asks for no way."""
+_WORDS: Final[dict[Way, Names]] = {
+    "rising": Names(en="up", zh="升了"),
+    "falling": Names(en="down", zh="降了"),
+}
+_OPPOSITE: Final[dict[Way, Way]] = {"rising": "falling", "falling": "rising"}
+
+
+def moved(case: Case, lab: str) -> tuple[Reading, Way | None] | None:
+    """Return the value before the latest one of this stay, and which way the lab has gone since; None where unclear.
+
+    "Gone up" may be meant against the value before or against the first of the stay: both must say the same, by more
+    than the last decimals. No way at all is told where every value of the stay is the same.
+    """
+    series, latest = case.view.series.get(lab, ()), case.view.latest.get(lab)
+    if latest is None or len(series) < 2 or series[-1] != latest:
+        return None
+    ways = {_way(case, one, latest) for one in (series[0], series[-2])}
+    if len(ways) > 1 or "" in ways:
+        return None
+    way = ways.pop()
+    return series[-2], (None if way == "same" else "rising" if way == "rising" else "falling")
+
+
+def _way(case: Case, before: Reading, after: Reading) -> str:
+    """Return rising, falling or same; "" for a change that could be noise."""
+    change = after.value - before.value
+    if change == 0:
+        return "same"
+    rules = case.common.trends
+    places = max(len(one.text.partition(".")[2]) for one in (before, after))
+    least = max(rules.steps * Decimal(1).scaleb(-places), abs(before.value) * rules.stable_percent / Decimal(100))
+    if abs(change) < least:
+        return ""
+    return "rising" if change > 0 else "falling"
+
+
+def branch_back(case: Case, rule: LabBranch) -> Move | None:
+    """Return the turn that looks where a lab that was told came from, and then at one of two others.
+
+    Args:
+        case: Patient and record.
+        rule: Which labs; None is returned where it is about no way, or the record lacks one of them.
+    """
+    way, found = WAYS.get(rule.test), moved(case, rule.lab)
+    labs = [case.view.latest.get(lab) for lab in (rule.lab, rule.then, rule.otherwise)]
+    first, then, otherwise = labs
+    if way is None or found is None or first is None or then is None or otherwise is None or first.target is not None:
+        return None
+    before, went = found
+    taken, other = (then, otherwise) if went == way else (otherwise, then)
+    return Move(
+        kind="branch_back",
+        task="DG",
+        source="ehr",
+        topic=f"{rule.lab}:branch+{taken.lab}",
+        calls=(lab_call(case, first), lab_call(case, taken)),
+        answer=bullets((value_line(taken),)),
+        rubric=(*_items(first, before, went, taken), only_item(first, taken), grounded_item()),
+        slots={
+            "lab": lab_entity(case, first),
+            "lab2": lab_entity(case, then),
+            "lab3": lab_entity(case, otherwise),
+        },
+        words={"test": _WORDS[way]},
+        keys=frozenset((*first.keys, *before.keys, *taken.keys)),
+        labs=(taken.lab,),
+        branch=Branch(on=first.lab, test=way, held=went == way, taken=(1,), other=(lab_call(case, other),)),
+    )
+
+
+def _items(first: Reading, before: Reading, went: Way | None, taken: Reading) -> Iterator[Item]:
+    """Yield the items about the lab that follows: the right one, after a look back, and the way not misread."""
+    read = AllOf(checks=(RetrievedCheck(any_of=before.keys), RetrievedCheck(any_of=taken.keys)))
+    yield item(
+        f"read-{taken.lab}",
+        f"Looked up the {first.name} before the latest one, and the latest {taken.name}.",
+        f"查过上一次{first.zh}和最近一次{taken.zh}。",
+        read,
+    )
+    value = value_item(taken)
+    wrong: tuple[Way, ...] = ("rising", "falling") if went is None else (_OPPOSITE[went],)
+    misread = tuple(Not(check=TrendCheck(concept=first.name, direction=one)) for one in wrong)
+    text = Text(
+        en=f"{str(value.text.en).removesuffix('.')}, which is what follows from the way the {first.name} went.",
+        zh=f"{str(value.text.zh).removesuffix('。')}，这是由{first.zh}的变化决定的。",
+    )
+    # both ways must not pay: the value rests on nothing else being told
+    yield value.model_copy(
+        update={
+            "check": AllOf(checks=(value.check, *misread)),
+            "text": text,
+            "requires": (*value.requires, "only"),
+        }
+    )
+    yield status_item(taken)
+
+
+def _offers(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
+    """Yield what the rules of each lab that was told allow, in drawn order, mostly those first that hold."""
+    asked = sorted(lab for lab in focus.busy if lab in case.view.latest)
+    for lab in stream.shuffled(asked):
+        wanted, found = stream.chance(3, 4), moved(case, lab)
+        rules = stream.shuffled(branch_rules().of_lab(lab))
+        if found is None:
+            continue
+        went = found[1]
+        for rule in sorted(rules, key=lambda one: (WAYS.get(one.test) == went) != wanted):
+            move = None if focus.busy.intersection((rule.then, rule.otherwise)) else branch_back(case, rule)
+            if move is not None:
+                yield move
+
+
+KINDS: Final[tuple[MoveKind, ...]] = (MoveKind("branch_back", "DG", "ehr", _offers),)
+"""The adaptive turn about a lab of an earlier turn."""
