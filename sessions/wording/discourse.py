@@ -294,9 +294,11 @@ class Discourse:
                 things = {key for key in keys if not key.startswith(EVENT)}
                 judged = rests is None or not things or bool(things & rests)
                 if distinct and judged and hidden <= keys and (len(turns) == size or len(hidden) > 1):
-                    found.append((-size, len(keys & said), group))
-        found.sort(key=lambda one: one[:2])
-        yield from (group for _, _, group in found)
+                    about = {one.antecedent.entity if one.entity is None else one.entity.key for one in group}
+                    # nobody recites three things, or the same one twice, where two say it
+                    found.append((size - len(about), size, len(keys & said), group))
+        found.sort(key=lambda one: one[:3])
+        yield from (group for *_, group in found)
 
     def _grounded(self, number: int) -> Iterator[Grounded]:
         said = self.turns[number]

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from wardround.patients import Stream
+from wardround.sessions.decisions.tables import table_of
 from wardround.sessions.moves.move import Entity, Move
 from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
 
@@ -231,7 +232,8 @@ class Writer:
             for slot in self._needs - (shape.slots - shape.left_out)
             if slot in self._move.slots
         )
-        if self._move.task == "DG" and self._move.score is None and not self._recovered(hidden, discourse):
+        clear = (self._move.task == "DG" and self._move.score is None) or self._bare()
+        if clear and not self._recovered(hidden, discourse):
             return None  # what is gathered leans on the picture only where it leaves out what is in it
         known = {entity.key: entity for said in discourse.turns for entity in said.move.slots.values()}
         # a plain look-up turns on nothing that was asked before
@@ -246,6 +248,11 @@ class Writer:
             if filled is not None:
                 return filled
         return None
+
+    def _bare(self) -> bool:
+        """Tell whether a question says "an early repeat" without of what, so that what it leaves out must be clear."""
+        decision = self._move.decision
+        return self._move.kind == "decide_lab" and decision is not None and table_of(decision).step.asked is not None
 
     def _recovered(self, hidden: frozenset[str], discourse: Discourse) -> bool:
         """Tell whether a question leaves out something, and nothing that could be something else."""

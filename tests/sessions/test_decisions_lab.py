@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -70,13 +71,19 @@ def test_a_low_potassium_calls_for_replacement() -> None:
 
 
 def test_a_normal_potassium_calls_for_nothing_and_is_asked_of_a_patient_at_risk_only() -> None:
-    case = potassium("4.4", drugs=("Furosemide",))
+    case = potassium("4.2", drugs=("Furosemide",))
     found = about(case, "potassium_replacement")
     assert found is not None
     assert (found.act, found.unchanged) == ("continue", True)
     assert list(lab.writes(case, found)) == []
-    assert about(potassium("4.4"), "potassium_replacement") is None
-    assert about(potassium("3.2", "4.4"), "potassium_replacement") is not None
+    assert about(potassium("4.2"), "potassium_replacement") is None
+    assert about(potassium("3.2", "4.2"), "potassium_replacement") is not None
+
+
+@pytest.mark.parametrize("value", ["4.4", "4.9"])
+def test_what_the_value_settles_is_not_asked(value: str) -> None:
+    # nobody who hears 4.4 asks whether potassium must be replaced, whatever it was before
+    assert about(potassium("3.2", value), "potassium_replacement") is None
 
 
 @pytest.mark.parametrize("value", ["3.5", "3.7", "5.4"])
@@ -161,7 +168,8 @@ def case_in(table: DecisionTable, band: DecisionBand) -> Case:
         member = next(one for one in sorted(knowledge.drugs()) if knowledge.lexicon().is_a(one, drug))
         name = knowledge.drugs()[member].name.en
         chart.medication(name, dose="10 mg", route="oral", frequency="once daily", start="2030-03-05T08:00:00Z")
-    return case_from(chart.chart())
+    case = case_from(chart.chart())
+    return replace(case, scenario=table.scenarios[0], _memo={}) if table.scenarios else case
 
 
 @pytest.mark.parametrize(("name", "rule"), _SINGLE)
@@ -180,7 +188,7 @@ def test_every_band_is_decided_and_its_turns_hold(name: str, rule: str) -> None:
 
 
 def test_the_hinge_turns_the_decision() -> None:
-    for value in ("3.1", "4.4"):
+    for value in ("3.1", "4.2"):
         found = about(potassium("3.0", value), "potassium_replacement")
         assert found is not None
         other = about(potassium("3.0", found.hinge.to), "potassium_replacement")
@@ -203,15 +211,15 @@ def test_the_wrong_advice_loses_the_advice_and_the_safety_item() -> None:
 @pytest.mark.parametrize(
     ("words", "passes"),
     [
-        ("Potassium 4.4 mmol/L is normal. No early repeat is needed.", True),
-        ("Potassium 4.4 mmol/L is normal. No repeat needed.", True),
-        ("血钾4.4 mmol/L，正常。没有必要尽早复查。", True),
-        ("Potassium 4.4 mmol/L is normal. Get an early repeat.", False),
-        ("血钾4.4 mmol/L，正常。建议尽早复查。", False),
+        ("Potassium 4.8 mmol/L is normal. No early repeat is needed.", True),
+        ("Potassium 4.8 mmol/L is normal. No repeat needed.", True),
+        ("血钾4.8 mmol/L，正常。没有必要尽早复查。", True),
+        ("Potassium 4.8 mmol/L is normal. Get an early repeat.", False),
+        ("血钾4.8 mmol/L，正常。建议尽早复查。", False),
     ],
 )
 def test_a_repeat_is_turned_down_without_naming_the_lab_again(words: str, passes: bool) -> None:
-    case = potassium("4.4", drugs=("Furosemide",))
+    case = potassium("4.8", drugs=("Furosemide",))
     found = about(case, "potassium_recheck")
     assert found is not None
     move = decide_lab(case, found)
