@@ -22,6 +22,7 @@ from .medicating import Desk, monitors
 from .planning import plan_clinic
 from .precautions import test_for_pregnancy
 from .prescribing import choose
+from .restarting import look_at_held
 from .signs import Showing, measured
 from .situating import situation
 from .stays import service_of
@@ -55,8 +56,9 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     if illness.id not in {order.indication for order in home} and not follow_up:  # a treatment may begin today
         test_for_pregnancy(making, [illness.condition], start - 4 * MINUTE, identity)
     _grow(making, illness, start + 14 * MINUTE, identity)
+    held = [making.orders[one] for one in making.waiting]
     again = ["blood_pressure"] if off(making, start + 10 * MINUTE) else []  # sitting quietly
-    wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors(home), *again]))
+    wanted = list(dict.fromkeys([*profile.workup.panels[:3], *monitors([*home, *held]), *again]))
     draw(making, wanted, start + 12 * MINUTE, identity)
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
     if not follow_up or making.waiting:
@@ -65,6 +67,7 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     take_again(making, desk, end)
     making.showing = making.suspected = frozenset()
     plan_clinic(making, identity, end, illness, home)
+    look_at_held(making, desk, making.results[before:], end, identity)
     call_back(making, identity, end)
     known = [one.id for one in making.ill(end) if one.id != illness.id]
     name = plain_name(illness.condition)
@@ -131,10 +134,15 @@ def _adjust(making: Making, desk: Desk, illness: Illness, at: Instant, identity:
     homes = [order for order in making.active(at) if order.kind != "inpatient"]
     for order in desk.review(at, "home", None, homes):
         _instead(making, desk, order, at, identity)
+    stopped = list(making.paused)  # today, for a value that may pass
     making.paused.clear()
     making.waiting = [
-        one for one in making.waiting if not take_up(making, desk, making.orders[one], at, "home", identity)
+        one
+        for one in (*making.waiting, *stopped)
+        if not take_up(making, desk, making.orders[one], at, "home", identity)
     ]
+    for one in making.waiting:
+        making.orders[one] = replace(making.orders[one], paused=True)
     treat_at_home(desk, illness, at, identity)
     stream = making.stream("adjusted", identity)
     running = [order for order in making.active(at) if order.indication == illness.id and order.start < at - 20 * DAY]

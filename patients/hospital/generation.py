@@ -8,7 +8,7 @@ from typing import Literal
 from wardround.patients.knowledge.graph_models import LabEffect, Severity, Treatment
 
 from .documents import Frozen, Words, read_document
-from .generation_care import Dialysed, Lysis, NoThinner, PregnancyTest, Tap, Titration
+from .generation_care import Dialysed, Lysis, NoThinner, PregnancyTest, Restarted, Tap, Titration
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
@@ -165,6 +165,7 @@ class Rules(Frozen):
     pregnancy_test: PregnancyTest
     taps: tuple[Tap, ...]
     titrations: tuple[Titration, ...]
+    restarted: Restarted
     never_in_background: tuple[str, ...]
     """Findings of a fresh bleeding, which an illness that did not bring the patient in does not show."""
     booked: tuple[Booked, ...]

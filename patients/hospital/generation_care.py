@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from wardround.patients.knowledge.graph_models import ProcedureOrder
 
 from .documents import Frozen, Words
@@ -80,3 +82,25 @@ class Titration(Bound):
     """Whether the dose is raised; else it is lowered, and the last step ends the drug."""
     conditions: tuple[str, ...] = ()
     """Known illnesses of which one must be there; empty: none need be."""
+
+
+class TakenUp(Bound):
+    """A value from which on some drugs may be taken up again: better than just not forbidding them."""
+
+    drugs: tuple[str, ...]
+
+
+class Restarted(Frozen):
+    """When home drugs that were held are taken up again."""
+
+    reasons: tuple[str, ...]
+    """Keys of the reasons for which they were held."""
+    hours: int
+    """They are held, or an operation is over, for so long at least."""
+    at_home: tuple[str, ...]
+    """Drugs or classes that begin again only on the way home."""
+    from_: tuple[TakenUp, ...] = Field(alias="from")
+    give_up_days: int
+    """What is still unsafe at a visit so long afterwards is given up."""
+    until_days: tuple[int, int]
+    """Days after which somebody who leaves without it is told to have it looked at."""

@@ -93,7 +93,7 @@ def _resume(course: Course, at: Instant) -> None:
     making.paused.clear()
 
 
-def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: Kind, encounter: str) -> bool:
+def take_up(making: Making, desk: Desk, order: Prescription, at: Instant, kind: Kind, encounter: str | None) -> bool:
     """Order a home drug again as it was, or in a dose that is right now.
 
     Returns:

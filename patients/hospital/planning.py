@@ -134,6 +134,7 @@ def drug_changes(
         kind = "new" if old is None else "changed" if (old.dose, old.frequency) != (order.dose, order.frequency) else ""
         days = 0 if order.stop is None or leads(order) else (order.stop - order.start) // DAY
         kind = "course" if kind == "new" and days > 1 else kind
+        kind = "resume" if not kind and _again(making, old, order) else kind
         if kind:
             yield _item(
                 making, "drug_change", kind, key + order.id, (order.id,), drug=drug_name(order.drug), use=_use(order),
@@ -141,8 +142,29 @@ def drug_changes(
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
-            words = "paused" if making.orders[order.id].paused else "stopped"
-            yield _item(making, "drug_change", words, key + order.id, (order.id,), drug=drug_name(order.drug))
+            yield _gone(making, making.orders[order.id], key)
+
+
+def _again(making: Making, old: Prescription | None, order: Prescription) -> bool:
+    """Tell whether an order takes up, as it was, one that was held for safety."""
+    if old is None or old.id == order.id:
+        return False
+    other = [rules().reasons[one].pair() for one in ("changed_in_hospital", "dose_changed", "dose_adapted", "replaced")]
+    reason = making.orders[old.id].stop_reason
+    return reason is not None and reason not in other
+
+
+def _gone(making: Making, order: Prescription, key: str) -> PlanItem:
+    """Tell of a home drug that does not go on: until when and why it is held, or that it is over."""
+    drug = drug_name(order.drug)
+    if not order.paused or order.stop is None:
+        return _item(making, "drug_change", "stopped", key + order.id, (order.id,), drug=drug)
+    n = str(between(making.stream("held until", order.id), *rules().restarted.until_days))
+    why = order.stop_reason or rules().reasons["resolved"].pair()
+    return _item(
+        making, "drug_change", "paused", key + order.id, (order.id,), drug=drug, n=(n, n),
+        why=(inside(why.en), why.zh),
+    )  # fmt: skip
 
 
 def _come_back(

@@ -22,6 +22,7 @@ from .naming import name_of
 from .operating import cover
 from .physiology import labs_of
 from .prescribing import choose
+from .restarting import restart
 from .situating import is_a, situation
 from .stays import Course
 from .telling import tell
@@ -133,6 +134,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
         tell(making, at, course.place(at), "worsened", (course.principal,))
     carry_on(course, at)
     keep_up(course, at)
+    restart(course, at, phase)
     look_after_clot(course, at, phase)
     hand_over(course, at, phase)
     _stop_what_is_done(course, at)

@@ -438,3 +438,58 @@ def test_carbon_dioxide_that_is_high_is_measured_again() -> None:
                 again = any(one.at < other.at < stay.start + 12 * HOUR for other in read)
                 assert again or stay.end - stay.start < 8 * HOUR, f"{life.index} {one.id}"
     assert seen >= 2
+
+
+# -- held drugs --------------------------------------------------------------------------------------------------------
+
+
+def test_who_leaves_without_a_drug_that_is_held_is_told_why_and_until_when() -> None:
+    seen = 0
+    for life, stay, _ in _stays(*condition_profiles()):
+        items = [item for plan in life.plans if plan.encounter == stay.id for item in plan.items]
+        for order in life.prescriptions:
+            if order.paused and order.stop is not None and stay.start - DAY < order.stop <= stay.end:
+                if stay.disposition == "died" or order.start > stay.start:
+                    continue
+                mine = [item.text for item in items if order.id in item.facts]
+                runs = [one for one in life.prescriptions if one.drug == order.drug and one.kind != "inpatient"
+                        and one.start <= stay.end < _until(one)]  # fmt: skip
+                if not runs:
+                    seen += 1
+                    assert mine, f"{life.index} {order.id} {order.drug}"
+                    assert " days" in mine[0].en and "天后" in mine[0].zh, mine
+    assert seen >= 3
+
+
+def test_what_was_held_in_hospital_runs_again_once_the_reason_is_gone() -> None:
+    again = 0
+    for life, _, inside in _stays(*condition_profiles()):
+        orders = {one.id: one for one in life.prescriptions}
+        for order in life.prescriptions:
+            before = orders.get(order.continues or "")
+            if order.kind != "inpatient" or order.encounter not in inside or before is None or before.stop is None:
+                continue
+            reason = before.stop_reason
+            if before.kind != "inpatient" and reason is not None and order.start - before.stop > 19 * HOUR:
+                again += 1
+                assert order.drug == before.drug
+                assert not is_a(order.drug, rules().restarted.at_home)
+    assert again >= 2
+
+
+def test_a_drug_held_at_discharge_is_taken_up_or_given_up_at_a_visit() -> None:
+    settled = 0
+    for life in (*_made(), *many_lives()):
+        for order in life.prescriptions:
+            if not order.paused or order.stop is None:
+                continue
+            visits = [one for one in life.stays if one.kind == "clinic" and one.start > order.stop]
+            late = [one for one in visits if one.start > order.stop + rules().restarted.give_up_days * DAY]
+            told = [item for plan in life.plans if plan.at > order.stop for item in plan.items
+                    if order.id in item.facts]  # fmt: skip
+            new = [one for one in life.prescriptions if one.start >= order.stop and one.kind != "inpatient"
+                   and one.indication == order.indication and one.id != order.id]  # fmt: skip
+            if late:
+                settled += 1
+                assert told or new, f"{life.index} {order.id} {order.drug}"
+    assert settled >= 3
