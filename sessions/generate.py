@@ -40,7 +40,7 @@ def generate(
 
     Args:
         store: Charts; authored interviews in it are used, others are made.
-        scenario: Id of a scenario, or "all".
+        scenario: Id of a scenario, the path of one of your own (`NAME.json`), or "all".
         seed: Names the random streams.
         limit: Most sessions to make.
         anchor: When the round takes place; by default as the scenario says for charts of this kind.

@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
+from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from wardround.patients import UsageError, load_data
+from wardround.patients import DataError, UsageError, load_data
 from wardround.patients.knowledge import Names
 from wardround.sessions.moves.move import Task
 
@@ -146,19 +147,59 @@ def scenario_names() -> tuple[str, ...]:
     return tuple(sorted(name for name in names if name not in {"evidence", "sets"}))
 
 
-@lru_cache(maxsize=16)
 def load_scenario(name: str) -> Scenario:
-    """Return a scenario by id ("medication-safety"; underscores are as good as hyphens).
+    """Return a scenario by id ("medication-safety"; underscores are as good as hyphens), or from a file of your own.
+
+    Args:
+        name: An id, or the path of a file whose name ends in `.json` (docs/write-a-scenario.md).
 
     Raises:
         UsageError: No such scenario.
         DataError: Its file is faulty; says file, field and fault.
     """
-    name = name.replace("_", "-")
+    return _read_scenario(Path(name)) if name.endswith(".json") else _shipped_scenario(name.replace("_", "-"))
+
+
+@lru_cache(maxsize=16)
+def _shipped_scenario(name: str) -> Scenario:
     if name not in scenario_names():
         known = ", ".join(f"`{one}`" for one in scenario_names())
-        raise UsageError(f"no scenario `{name}`; there are: {known}, and `all`")
+        raise UsageError(f"no scenario `{name}`; there are: {known}, `all`, and a file of your own (`NAME.json`)")
     return load_data("wardround.sessions.planning", f"data/{name}.json", Scenario)
+
+
+def _read_scenario(path: Path) -> Scenario:
+    """Read a scenario of the user's own."""
+    try:
+        scenario = Scenario.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        faults = (f"{path.name}: {'.'.join(map(str, one['loc'])) or 'file'}: {one['msg']}" for one in error.errors())
+        raise DataError("\n".join(faults)) from error
+    if scenario.id in scenario_names():
+        raise DataError(f"{path.name}: id: `{scenario.id}` is a scenario of the library; give yours a name of its own")
+    if problems := _unknown_kinds(scenario):
+        raise DataError("\n".join(f"{path.name}: {one}" for one in problems))
+    return scenario
+
+
+def _unknown_kinds(scenario: Scenario) -> list[str]:
+    """Return what a scenario names that there is not; what is advised and written (CR, WU) follows from decisions."""
+    from .registry import decision_kinds, move_kinds  # they import every kind; reading a scenario's data needs none
+
+    known = ", ".join(sorted(decision_kinds()))
+    found = [
+        f"{field}: no kind of decision `{name}`; there are: {known}"
+        for field, names in (("threads", scenario.threads), ("decisions", scenario.decisions))
+        for name in names
+        if name not in decision_kinds()
+    ]
+    for task in ("IL", "DG"):
+        mine = sorted(name for name, kind in move_kinds().items() if kind.task == task)
+        wrong = [name for name in scenario.moves.of(task) if name not in mine]
+        found += (f"moves.{task}: no such kind of move `{name}`; there are: {', '.join(mine)}" for name in wrong)
+    return found
 
 
 def scenarios_of(name: str) -> tuple[Scenario, ...]:

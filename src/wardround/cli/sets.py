@@ -17,7 +17,9 @@ def add(commands: Any) -> None:
     generate = commands.add_parser("generate", help="make sessions from charts")
     generate.add_argument("--charts", required=True, help="a built-in set or a store")
     generate.add_argument("--out", default=None, help="the JSONL file to write")
-    generate.add_argument("--scenario", default="all", help="id of a scenario (default: all of them)")
+    generate.add_argument(
+        "--scenario", default="all", help="id of a scenario, or a file of your own, NAME.json (default: all of them)"
+    )
     generate.add_argument(
         "--anchor",
         choices=("discharge", "mid-stay"),
