@@ -9,12 +9,12 @@ from wardround.patients.times import DAY, Instant
 HOUR: Instant = DAY // 24
 Unit: TypeAlias = Literal["hour", "day", "week", "month", "year"]
 _SIZES: tuple[tuple[Unit, int, int], ...] = (
-    ("hour", HOUR, 24),
+    ("hour", HOUR, 13),
     ("day", DAY, 14),
     ("week", 7 * DAY, 9),
     ("month", 730 * HOUR, 24),
 )
-"""Units with the counts from which the next is used."""
+"""Units with the counts from which the next is used: nobody counts 21 hours, it has been there for a day."""
 _YEAR = 8766 * HOUR
 
 

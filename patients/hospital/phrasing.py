@@ -27,6 +27,8 @@ _T = TypeVar("_T")
 _TOKEN = re.compile(r"[\[\]|]|\{[a-z_A-Z0-9]+\}|[^\[\]|{}]+")
 _SPACES = re.compile(r" {2,}")
 _BEFORE = re.compile(r" +(?=[,.;:!?)])")
+_ONE = re.compile(r"\b(the (?:last |past |preceding )?)1 (hour|day|week|month|year)\b")
+"""Nobody writes "over the last 1 week"."""
 _STOPS = re.compile(r"([.;,:])(?:\s*[.;,])+")
 _END = ".!?:"
 
@@ -247,8 +249,8 @@ def words_of(text: str) -> list[str]:
 
 def tidy(text: str) -> str:
     """Return text without doubled blanks and stops, and without blanks before stops."""
-    text = _BEFORE.sub("", _SPACES.sub(" ", text.strip()))
-    return _STOPS.sub(r"\1", text)
+    text = _ONE.sub(r"\1\2", _BEFORE.sub("", _SPACES.sub(" ", text.strip())))
+    return _STOPS.sub(lambda match: "." if match[1] != ":" and "." in match[0] else match[1], text)
 
 
 def opened(text: str) -> str:

@@ -46,6 +46,8 @@ class Plausible(Frozen):
     assumption: bool
     note: str
     severe_never_denies: tuple[str, ...]
+    of_the_episode: tuple[str, ...]
+    """What set an illness off: told with its episode, never of one that is there in the background."""
     denied_only_with: Mapping[str, tuple[str, ...]]
     """Finding → those of which one must be there for its absence to be worth a word."""
     never_denied_with: Mapping[str, tuple[str, ...]]
@@ -90,6 +92,11 @@ def _reached(making: Making, one: Beyond, at: Instant) -> bool:
     if value is None:
         return False
     return (one.from_ is not None and value >= one.from_) or (one.below is not None and value < one.below)
+
+
+def of_the_episode(finding: str) -> bool:
+    """Tell whether a finding is what set an illness off, which is old news of one that is there in the background."""
+    return finding in plausible().of_the_episode
 
 
 def lasts(words: str, onset: Instant, at: Instant) -> bool:

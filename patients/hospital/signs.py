@@ -17,7 +17,7 @@ from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
 from .making import MINUTE, Making, between, wider
 from .onset import elapsed
-from .plausible import bearable, deniable, lasts, word_of
+from .plausible import bearable, deniable, lasts, of_the_episode, word_of
 from .workup import numbers, possible, side_of
 
 Role = Literal["principal", "acute", "background"]
@@ -63,6 +63,8 @@ class Showing:
             finding = finding_profiles().get(edge.finding)
             if finding is None or finding.type not in _SHOWN or not self._possible(finding):
                 continue
+            if role == "background" and of_the_episode(edge.finding):
+                continue  # what set an old illness off once is no news of this visit
             if edge.edge == "rules_out" and (role == "background" or edge.finding == complaint):
                 continue  # what a chronic illness never shows by itself another one may
             there = edge.finding == complaint or self._there(illness, role, edge, finding)
@@ -283,6 +285,8 @@ def _timeless(words: str) -> bool:
 def ago(then: Instant, now: Instant, lot: int) -> Pair:
     """Return how long ago something was, in words of both languages: by the clock that notes count by."""
     n, unit = elapsed(then, now)
+    if unit == "day" and then // DAY == now // DAY:  # hours ago, and yet not yesterday
+        return _pick(rules().onset_words["same_day"], lot).pair()
     return _pick(rules().onset_words[unit if n == 1 else f"{unit}s"], lot).pair(n=(str(n), str(n)))
 
 

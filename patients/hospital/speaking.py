@@ -229,6 +229,8 @@ def time_words(words: Pair, *, before: bool) -> Pair:
         return Pair(english, chinese)
     if words.en == "yesterday":
         return word("yesterday_before")
+    if words.en == "early this morning":
+        return word("same_day_before")
     if not english.endswith(" ago") or not chinese.endswith("前"):
         return Pair(english, chinese)
     return Pair(f"{english.removesuffix(' ago')} before {{i}} came in", f"来医院前{chinese.removesuffix('前')}")

@@ -194,7 +194,7 @@ def _young(sign: Sign) -> bool:
 def _hours(sign: Sign) -> bool:
     """Tell whether a symptom is only hours old, as its onset is told."""
     told = _english(sign, "onset")
-    return "hour" in told or told in ("today", "this morning", "just now")
+    return "hour" in told or told in ("today", "this morning", "early this morning", "just now")
 
 
 @cache

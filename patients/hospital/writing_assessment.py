@@ -20,6 +20,8 @@ from .writing_words import Scribe
 
 _MOST_BASIS = 4
 _SERIES = 2
+_PROVED = 2
+"""The hospital day until which a note argues for the diagnosis."""
 _BACK = 85
 """Percent of the worst distance out of range, below which a value is on its way back."""
 
@@ -47,7 +49,7 @@ def assessment(scribe: Scribe, *, day: int | None = None, visit: bool = False) -
     else:
         said = [_summary(scribe, teller, principal)]
     support = basis(scribe, teller, principal)
-    if support.text and (day is None or day <= 2 or teller.chance(25)):
+    if support.text and (day is None or day <= _PROVED):
         said.append(teller.say("assess.basis", support.facts, findings=support.text, Findings=capital(support.text)))
     others = [one for one in known.problems if one.id != principal.id and known.new(one)]
     if others and teller.chance(70):

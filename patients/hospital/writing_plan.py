@@ -303,7 +303,7 @@ def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescript
     chosen = list(orders)[:_MOST_ORDERS]
     if not chosen:
         return Sentence("")
-    words = scribe.orders(chosen)
+    words = scribe.orders(chosen, often=key != "plan.given")
     text = teller.words(key, orders=words, Orders=capital(words))
     return _clause(text, words, [one.id for one in chosen])
 

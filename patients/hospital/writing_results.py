@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles, study_profiles
@@ -206,12 +206,17 @@ def _trends(scribe: Scribe, teller: Teller, latest: Mapping[str, Result]) -> lis
     return said
 
 
-def notable(scribe: Scribe, found: Mapping[str, Result], most: int) -> tuple[str, tuple[str, ...]]:
-    """Return the most abnormal results in words: "white count 14.2 (H) and creatinine 1.9 mg/dL (H)"."""
+def notable(
+    scribe: Scribe, found: Mapping[str, Result], most: int, own: Collection[str] = ()
+) -> tuple[str, tuple[str, ...]]:
+    """Return the most abnormal results in words, those that show the illness (`own`) before all others.
+
+    "White count 14.2 (H) and creatinine 1.9 mg/dL (H)".
+    """
     told = table("told_labs")
     ranked = sorted(
-        (one for one in found.values() if flag(one) and one.lab in told and _away(one) >= _NOTABLE),
-        key=lambda one: (-_away(one), one.lab),
+        (one for one in found.values() if flag(one) and one.lab in told and (_away(one) >= _NOTABLE or one.lab in own)),
+        key=lambda one: (one.lab not in own, -_away(one), one.lab),
     )[:most]
     words = [f"{scribe.lab(one)} {scribe.value(one, unit=scribe.style.register == 'full')}" for one in ranked]
     return scribe.join(words), tuple(one.id for one in ranked)

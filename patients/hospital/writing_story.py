@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from wardround.patients.knowledge.bedside import condition_profiles, relations
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, relations
 from wardround.patients.times import DAY
 
 from .life import Illness, Sign, Stay
 from .phrasing import Teller, article, capital, counted, lowered, opened, table
 from .record import Sentence
+from .speaking import speech
 from .writing_results import notable, shown, vitals_line
 from .writing_view import Known, weight
 from .writing_words import Scribe, span
@@ -132,7 +133,7 @@ def present_illness(scribe: Scribe) -> list[Sentence]:
     if scribe.informant is not None:
         told.insert(teller.stream.below(2), teller.say("hpi.informant", ("person",), informant=scribe.informant))
     sign = complaint_sign(known)
-    body = _described(teller, sign) if sign is not None else []
+    body = _described(scribe, teller, sign) if sign is not None else []
     body += _others(scribe, teller, sign)
     told += body
     told += _told_adherence(scribe, teller)
@@ -141,20 +142,16 @@ def present_illness(scribe: Scribe) -> list[Sentence]:
     return told
 
 
-def _described(teller: Teller, sign: Sign) -> list[Sentence]:
+def _described(scribe: Scribe, teller: Teller, sign: Sign) -> list[Sentence]:
     """Return what is said of the main symptom, in an order of its own."""
     told: list[Sentence] = []
     for name in _ASKED:
         pair = sign.attributes.get(name)
-        if pair is None or (name == "timing" and any(word in table("dated") for word in pair.en.lower().split())):
-            continue  # a span of time would speak against the onset
-        text = lowered(pair.en.rstrip("."))
-        if name == "timing" and _steady(sign) and any(word in text for word in table("wave_words")):
+        text = lowered(pair.en.rstrip(".")) if pair is not None else ""
+        if not text or (name == "severity" and (sign.score is not None or ungraded(sign.finding))):
             continue
-        if name == "timing" and (when := table("onset_words").get(text)):
-            told.append(teller.say("hpi.timing.onset", (sign.id,), when=when))
-            continue
-        if name == "timing" and text == "once":
+        if name == "timing":
+            told += _timed(teller, sign, text)
             continue
         if name == "provocation" and (when := table("times_of_day").get(text)):
             told.append(teller.say("hpi.provocation.time", (sign.id,), when=when))
@@ -162,15 +159,32 @@ def _described(teller: Teller, sign: Sign) -> list[Sentence]:
         if text.split()[0] in table("nothing"):
             told.append(teller.say(f"hpi.nothing.{name}", (sign.id,)))
             continue
+        text = text.partition(",")[0] if name == "severity" else text
         places = {name: text, capital(name): capital(text)}
         if name == "region":
             places["where"] = text if text.split()[0] in table("prepositions") else f"in {text}"
-        if name == "severity" and sign.score is not None:
-            continue
-        told.append(teller.say(f"hpi.{name}", (sign.id,), **places))
+        by = ".by" if name == "quality" and scribe.informant is not None else ""
+        told.append(teller.say(f"hpi.{name}{by}", (sign.id,), informant=scribe.informant or "", **places))
     if sign.score is not None:
         told.append(teller.say("hpi.score", (sign.id,), score=str(sign.score)))
     return teller.stream.shuffled(told)
+
+
+def ungraded(finding: str) -> bool:
+    """Whether nobody asks how bad a symptom is: a fever is measured, blood is there or not."""
+    return finding in table("severity_untold") or finding in speech()["no_severity"]
+
+
+def _timed(teller: Teller, sign: Sign, text: str) -> list[Sentence]:
+    """Return how a symptom comes and goes, in a sentence that its words fit."""
+    if any(word in table("dated") for word in text.split()):
+        return []  # a span of time would speak against the onset
+    if text == "once" or (_steady(sign) and any(word in text for word in table("wave_words"))):
+        return []
+    if when := table("onset_words").get(text):
+        return [teller.say("hpi.timing.onset", (sign.id,), when=when)]
+    frame = table("timing_frames").get(text) or table("timing_frames").get(text.split()[0], "comes")
+    return [teller.say(f"hpi.timing.{frame}", (sign.id,), timing=text.removeprefix("lasting "))]
 
 
 def _steady(sign: Sign) -> bool:
@@ -202,8 +216,10 @@ def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]
     absent = known.findings("symptom", present=False)[:_MOST_DENIED]
     for group in _grouped(teller, teller.stream.shuffled(absent)):
         words = [scribe.finding(one, teller, absent=True) for one in group]
-        told.append(teller.say("hpi.denies", [one.id for one in group], symptoms=scribe.join(words, "or")))
-    history = known.findings("history", present=True)
+        key = "hpi.denies" if scribe.informant is None else "hpi.denies.by"
+        told.append(teller.say(key, [one.id for one in group], symptoms=scribe.join(words, "or"),
+                               informant=scribe.informant or ""))  # fmt: skip
+    history = [one for one in known.findings("history", "medication", present=True) if _bears(known, one)]
     favorable = [one for one in history if one.owners and all(edge == "protective" for _, edge in one.owners)][:2]
     risks = [one for one in history if one not in favorable][:_MOST_PAST]
     for key, found in (("hpi.risk", risks), ("hpi.habit", favorable)):
@@ -215,6 +231,15 @@ def _others(scribe: Scribe, teller: Teller, main: Sign | None) -> list[Sentence]
         words = [scribe.finding(one, teller, absent=True) for one in spared]
         told.append(teller.say("hpi.norisk", [one.id for one in spared], items=scribe.join(words, "or")))
     return told
+
+
+def _bears(known: Known, one: Sign) -> bool:
+    """Whether a habit, an event or a drug has to do with what the visit is for, not only with an old illness."""
+    if known.root.kind == "clinic" or not one.owners:
+        return one.type == "history"
+    new = {illness.id for illness in known.problems if known.new(illness)} | {known.root.principal}
+    edges = [edge for owner, edge in one.owners if owner in new]
+    return "risk_factor" in edges if one.type == "medication" else bool(edges)
 
 
 def _grouped(teller: Teller, found: Sequence[Sign]) -> list[list[Sign]]:
@@ -256,7 +281,7 @@ def _arrival(scribe: Scribe, teller: Teller) -> list[Sentence]:
         told.append(teller.say("hpi.arrival", ids, vitals=line))
     if known.root.kind == "ed":
         return told
-    words, ids = notable(scribe, known.first(), 4)
+    words, ids = notable(scribe, known.first(), 4, _own_labs(known))
     if words and teller.chance(50):
         told.append(teller.say("hpi.labs", ids, labs=words, Labs=capital(words)))
     early = [one for one in known.studies if one.known_at <= known.begin + DAY][:_MOST_STUDIES]
@@ -272,6 +297,14 @@ def _arrival(scribe: Scribe, teller: Teller) -> list[Sentence]:
     return told
 
 
+def _own_labs(known: Known) -> frozenset[str]:
+    """Return the labs that show what the stay is for."""
+    profiles = finding_profiles()
+    own = [one for one in known.signs if one.type == "lab" and one.present]
+    own = [one for one in own if any(owner == known.root.principal for owner, _ in one.owners)]
+    return frozenset(profiles[one.finding].lab or "" for one in own if one.finding in profiles)
+
+
 def _given(scribe: Scribe, teller: Teller) -> list[Sentence]:
     known = scribe.known
     ed = known.outline.parts(known.root, "ed")
@@ -282,7 +315,7 @@ def _given(scribe: Scribe, teller: Teller) -> list[Sentence]:
     orders = [one for one in orders if one.drug not in home and known.received(one)][:_MOST_DRUGS]
     if not orders:
         return []
-    return [teller.say("hpi.given", [one.id for one in orders], drugs=scribe.orders(orders))]
+    return [teller.say("hpi.given", [one.id for one in orders], drugs=scribe.orders(orders, often=False))]
 
 
 def visit(scribe: Scribe) -> list[Sentence]:
@@ -306,7 +339,7 @@ def visit(scribe: Scribe) -> list[Sentence]:
     if sign is not None:
         words = scribe.finding(sign, teller)
         body.append(teller.say("hpi.complains", (sign.id,), symptoms=words))
-        body += _described(teller, sign)
+        body += _described(scribe, teller, sign)
         body += _others(scribe, teller, sign)
     else:
         body += _others(scribe, teller, None)

@@ -182,8 +182,8 @@ class Scribe:
 
     # -- orders --------------------------------------------------------------------------------------------------------
 
-    def order(self, one: Prescription, *, name: bool = True) -> str:
-        """Return an order: drug, dose, route, frequency."""
+    def order(self, one: Prescription, *, name: bool = True, often: bool = True) -> str:
+        """Return an order: drug, dose, route, frequency; without how often, where it is told that it was given."""
         how = self.style.orders
         route, frequency = one.route, one.frequency
         if how == "short":
@@ -193,7 +193,10 @@ class Scribe:
             route = table("route_long").get(route, route)
             frequency = table("frequency_long").get(frequency, frequency)
         words = [self.drug(one)] if name else []
-        words += [one.dose, route, frequency]
+        words += [one.dose, route]
+        if not often:
+            return " ".join(word for word in words if word)
+        words.append(frequency)
         prn = table("clauses")["as_needed_short" if how == "short" else "as_needed"]
         if one.prn and "prn" not in frequency.lower() and "needed" not in frequency.lower():
             words.append(prn)
@@ -203,9 +206,9 @@ class Scribe:
         """Return the name of a drug within a sentence: as charted, an ingredient in small letters."""
         return _drug_name(one.drug, one.name)
 
-    def orders(self, found: Iterable[Prescription]) -> str:
+    def orders(self, found: Iterable[Prescription], *, often: bool = True) -> str:
         """Return several orders joined."""
-        return self.join([self.order(one) for one in found])
+        return self.join([self.order(one, often=often) for one in found])
 
     # -- values --------------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from wardround.patients.hospital.life import CourseEvent, Life, Sign, Stay, Trea
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.making import age_at
 from wardround.patients.hospital.phrasing import table
+from wardround.patients.hospital.plausible import plausible
 from wardround.patients.hospital.record import Note, Record, Sentence
 from wardround.patients.hospital.workup import plain_name
 from wardround.patients.hospital.writing import write_record
@@ -31,6 +32,7 @@ _LIVES = 40
 def _written() -> tuple[tuple[Life, Record], ...]:
     """Return lives with their records."""
     lives = [make_life(55022, index) for index in range(_LIVES)]
+    lives.append(make_life(86420, 11))  # a child
     return tuple((life, write_record(life)) for life in lives)
 
 
@@ -305,3 +307,74 @@ def test_patients_are_not_all_told_the_same() -> None:
             if item.kind in ("activity", "diet")]  # fmt: skip
     assert len(told) > 100
     assert max(told.count(one) for one in set(told)) * 100 <= 12 * len(told)
+
+
+# -- histories ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_history_tells_the_habits_and_drugs_that_bear_on_the_illness_and_not_those_of_old_ones() -> None:
+    seen = drugs = 0
+    for life, stay, note in _notes("ed", "admission"):
+        signs = {one.id: one for one in life.signs}
+        told = [signs[fact] for said in _part(note, "history-of-present-illness") for fact in said.facts
+                if fact in signs and signs[fact].type in ("history", "medication") and signs[fact].present]  # fmt: skip
+        parts = {one.id for one in life.stays if one.part_of == stay.id} | {stay.id}
+        new = {one.id for one in life.illnesses if one.encounter in parts} | {stay.principal}
+        for sign in told:
+            seen += 1
+            drugs += sign.type == "medication"
+            assert {owner for owner, _ in sign.owners} & new, (note.id, sign.finding)
+            assert sign.type == "history" or "risk_factor" in {edge for _, edge in sign.owners}
+    assert seen > 20 and drugs
+
+
+def test_what_set_an_old_illness_off_is_not_told_at_another_visit() -> None:
+    old = plausible().of_the_episode
+    assert all(finding_profiles()[one].type == "history" for one in old)
+    for life, _ in _written():
+        begun = {one.id: one for one in life.illnesses}
+        stays = {one.id: one for one in life.stays}
+        for sign in life.signs:
+            if sign.finding in old and sign.present:
+                stay = stays[sign.encounter]
+                owners = [begun[one] for one, _ in sign.owners]
+                assert any(one.acuity != "chronic" or one.id == stay.principal or one.onset > stay.start - 90 * DAY
+                           for one in owners), (life.index, sign.id, sign.finding)  # fmt: skip
+
+
+def test_nobody_counts_twenty_hours_or_grades_a_fever() -> None:
+    for _, _, note in _notes("ed", "admission", "consult", "discharge"):
+        text = _text(note, "history-of-present-illness", "chief-complaint")
+        assert not re.search(r"\b(?:1[3-9]|2\d) hours\b|\bthe (?:last |past )?1 (?:day|week|hour)\b", text), text
+        assert not re.search(r", (?:The|His|Her|On|In) [a-z]+ (?:working )?diagnosis", text)
+    for finding in table("severity_untold"):
+        assert finding_profiles()[finding].type == "symptom"
+
+
+def test_what_was_given_in_the_emergency_department_has_no_frequency() -> None:
+    often = re.compile(r"\b(?:BID|TID|QID|q\d+h|daily|every \d+ hours|PRN|as needed|continuous)\b")
+    seen = 0
+    for life, _, note in _notes("ed", "admission"):
+        orders = {one.id for one in life.prescriptions if one.kind == "inpatient"}
+        for said in _part(note, "history-of-present-illness"):
+            if said.facts and set(said.facts) <= orders:
+                seen += 1
+                assert not often.search(said.text), said.text
+    assert seen > 20
+
+
+def test_a_childs_history_denies_by_who_tells_it() -> None:
+    seen = 0
+    for life, stay, note in _notes("ed", "admission"):
+        if life.caregiver not in ("mother", "father") or age_at(life.person.birth_date, stay.start) >= 18:
+            continue
+        seen += 1
+        text = _text(note, "history-of-present-illness")
+        assert not re.search(r"\b(?:[Pp]t|[Pp]atient|[Hh]e|[Ss]he) (?:specifically )?denies|\bper pt\b", text), text
+    assert seen
+
+
+def test_reasons_for_missed_doses_hold_for_drugs_taken_once_a_day() -> None:
+    for rule in rules().adherence:
+        for words in rule.words:
+            assert "evening" not in words.en and "晚上" not in words.zh
