@@ -31,11 +31,16 @@ STALL = 0.6
 """Seconds a connection may stall in these tests."""
 
 
-@pytest.fixture
-def hasty(store: ChartStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def hasty(store: ChartStore) -> Iterator[Running]:
     """A server that soon gives up what stalls."""
-    monkeypatch.setattr("wardround.envs.server.listener.STALL", STALL)
-    monkeypatch.setattr("wardround.envs.server.listener.LOOK", 0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wardround.envs.server.listener.STALL", STALL)
+        patch.setattr("wardround.envs.server.listener.LOOK", 0.1)
+        yield from _served(store)
+
+
+def _served(store: ChartStore) -> Iterator[Running]:
     with listening(serve_charts(store, {}, Listening(port=0, open=True))) as server:
         yield server
 

@@ -14,8 +14,12 @@ import httpx
 import pytest
 
 from wardround.cli import main
+from wardround.envs import Episode
+from wardround.envs.server import LiveEpisode
+from wardround.envs.server.journal import Journal
 from wardround.envs.server.running import hosts_of, is_loopback
-from wardround.patients import ChartBuilder, StoreWriter, validate
+from wardround.patients import ChartBuilder, StoreWriter, load_charts, validate
+from wardround.sessions import load_sessions
 
 ORDER = {
     "resourceType": "MedicationRequest",
@@ -88,6 +92,33 @@ def test_a_server_keeps_its_files_and_what_it_acknowledged(tmp_path: Path):
     assert main(["serve", "--charts", "ward", "--out", str(out), "--at", "2024-05-16T10:00:00Z", "--port", "0"]) == 2
 
 
+def test_what_a_round_acknowledged_is_in_its_log_after_a_kill(tmp_path: Path):
+    session = load_sessions("ward").sessions[0]
+    patient = session.chart.patient
+    flag = {
+        "resourceType": "Flag", "status": "active", "code": {"text": "fall risk"},
+        "subject": {"reference": f"Patient/{patient}"},
+    }  # fmt: skip
+    with _command("--sessions", "ward", "--session", session.id, "--out", str(tmp_path), "--role", "agent") as (
+        process,
+        told,
+    ):
+        with httpx.Client(headers=_bearer(tmp_path, "agent"), timeout=60) as client:
+            made = client.post(f"{told['base']}/Flag", json=flag)
+            assert made.status_code == 201
+            called = client.post(f"{told['rounds'][0]}/tools/Observation_search", json={"subject_id": patient})
+            assert called.json()["ok"]
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(60) == -signal.SIGKILL
+    journal = Journal(tmp_path / "journal.ndjson")  # the lock went with the process
+    with load_charts("ward") as store:
+        again = LiveEpisode(Episode(session, store.chart(patient)), journal, session.id)
+    journal.close()
+    entry = again.record(patient).read("Flag", made.json()["id"])
+    assert entry is not None and entry.body == made.content
+    assert [one["event"] for one in again.episode.trajectory["events"]] == ["query", "door", "call"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -103,11 +134,15 @@ def test_a_server_keeps_its_files_and_what_it_acknowledged(tmp_path: Path):
         (["--open", "--host", "203.0.113.7"], "this machine only"),
         (["--open", "--port", "70000"], "port"),
         (["--open", "--name", "evil.example/../"], "--name"),
+        (["--open", "--name", "https://evil.example/../"], "--name"),
+        (["--out", "{tmp}/file/s"], "check the path"),
+        (["--out", "{tmp}/file"], "check the path"),
     ],
 )
 def test_what_cannot_be_served_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ):
+    (tmp_path / "file").touch()
     filled = [one.format(tmp=tmp_path) for one in arguments]
     assert main(["serve", "--charts", "ward", "--port", "0", *filled]) == 2
     assert told in capsys.readouterr().err

@@ -295,6 +295,33 @@ def test_the_capability_statement_is_true(ask):
         assert ask.get(f"Patient?_revinclude={include}&_count=1", prefer="handling=strict").status == 200
 
 
+def test_what_the_capability_statement_does_not_say_is_not_there(ask):
+    rest = json.loads(capability(BASE, "1", "2024-01-01T00:00:00Z"))["rest"][0]
+    said = {"read", "vread", "update", "patch", "history-instance", "create", "search-type"}
+    for one in rest["resource"]:
+        assert {each["code"] for each in one["interaction"]} == said
+        assert (one["updateCreate"], one["conditionalDelete"]) == (False, "not-supported")
+        kind = one["type"]
+        for method, path, status in (
+            ("DELETE", f"{kind}/x", 405),
+            ("DELETE", f"{kind}?_id=x", 405),
+            ("PUT", kind, 405),
+            ("PATCH", kind, 405),
+            ("PUT", f"{kind}/nobody", 405),
+            ("GET", f"{kind}/_history", 404),
+            ("GET", f"{kind}/$meta", 404),
+        ):
+            body = {"resourceType": kind, "id": "nobody"} if method == "PUT" else None
+            answer = ask(method, path, body)
+            assert (answer.status, answer.json["resourceType"]) == (status, "OperationOutcome"), (method, path)
+            assert status == 404 or "DELETE" not in answer.headers["Allow"]
+    assert {one["code"] for one in rest["interaction"]} == {"transaction", "batch", "search-system"}
+    assert ask.get("_history").status == 404 and ask("DELETE", "").status == 405
+    operations = {(one.get("type", ""), each["name"]) for one in [rest, *rest["resource"]] for each in one["operation"]}
+    assert {name for _, name in operations} == {"export", "validate", "everything"}
+    assert ask.get("Patient/$export", prefer="respond-async").status == 202
+
+
 def test_what_the_door_itself_writes_is_valid_r4(ask):
     from fhir.resources.R4B.bundle import Bundle
     from fhir.resources.R4B.capabilitystatement import CapabilityStatement
