@@ -10,6 +10,7 @@ from wardround.patients.knowledge.bedside import condition_profiles, finding_pro
 from wardround.patients.knowledge.graph_models import Severity
 from wardround.patients.times import DAY, Instant
 
+from .arriving import off_at_first
 from .diagnosing import code_of, fits, move_body
 from .documents import Frozen, read_document
 from .life import Illness, Result
@@ -62,6 +63,7 @@ def recognise(course: Course) -> None:
     if known_at > course.leaves - 2 * HOUR or _explained(making, known_at):
         return
     earlier = [one.at for one, value in counts if value >= _rules().named_below and one.at < first.at]
+    earlier = [] if off_at_first(course, _rules().lab) else earlier  # low on arrival: it has not developed since
     severity = _severity(min(value for _, value in low))
     illness = _name(course, max([course.arrival - DAY, *earlier]), known_at, severity)
     _blame(course, illness)

@@ -166,6 +166,8 @@ class Rules(Frozen):
     taps: tuple[Tap, ...]
     titrations: tuple[Titration, ...]
     restarted: Restarted
+    developed_from: dict[str, str]
+    """Complication → the lab that must be normal on arrival: what was off then has not developed since."""
     never_in_background: tuple[str, ...]
     """Findings of a fresh bleeding, which an illness that did not bring the patient in does not show."""
     booked: tuple[Booked, ...]

@@ -20,6 +20,7 @@ from .doses import chart_doses
 from .episodes import Coming, Slot, calendar, what_comes
 from .functioning import keeps_still, manage, speaker
 from .history import chronic_conditions
+from .late_cultures import call_about_cultures
 from .leading_in import step_down
 from .leaving import leave
 from .life import Illness, Life
@@ -64,6 +65,8 @@ def make_life(seed: int, index: int) -> Life:
             recent = [came, *recent][:2]
         if making.died is not None:
             break
+    else:
+        call_about_cultures(making, desk, desk.now(0) + 14 * DAY)
     return _written(making, speaker(making, end))
 
 
@@ -85,6 +88,7 @@ def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> s
         if illness.encounter is None:
             treat_at_home(desk, illness, begins[illness.id], None)
     step_down(making, desk, until)
+    call_about_cultures(making, desk, until)
     return caught
 
 

@@ -127,6 +127,8 @@ class Making:
         """Home orders held or replaced in the stay under way → why, a key of the rules' reasons."""
         self.waiting: list[str] = []
         """Home orders that were not safe to take up again: to be considered at the next visit."""
+        self.called: set[str] = set()
+        """Cultures that were looked at once they were final, after the patient had left."""
         self.not_taking: dict[str, Instant] = {}
         """Home orders that the patient does not take → since when."""
         self.flares: dict[tuple[str, str], Instant] = {}

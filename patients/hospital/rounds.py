@@ -9,6 +9,7 @@ from wardround.patients.knowledge.graph_models import Phase, Severity
 from wardround.patients.times import DAY, Instant
 
 from .answering import answer
+from .arriving import there_already
 from .attending import attend, tube_between
 from .clotting import look_after_clot
 from .course import enter_icu, tell_held, treat
@@ -291,7 +292,7 @@ def _complicate(course: Course, at: Instant) -> None:
         for relation, profile in consequences(illness.condition, ("complicates",), chronic=False):
             if profile.id in have or (relation.severity and illness.severity not in relation.severity):
                 continue
-            if not fits(making, profile, at, have):
+            if not fits(making, profile, at, have) or there_already(course, profile):
                 continue
             if making.stream("complication", course.ward, profile.id).below(1000) >= relation.per_1000:
                 continue

@@ -18,7 +18,7 @@ from wardround.patients.hospital.making import HOUR, Making, age_at
 from wardround.patients.hospital.person import make_person
 from wardround.patients.hospital.prescribing import Situation, problems
 from wardround.patients.hospital.situating import is_a
-from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY, NEVER, Instant
 
 pytestmark = pytest.mark.no_cover  # many lives are made; one alone reaches the same lines
@@ -493,3 +493,58 @@ def test_a_drug_held_at_discharge_is_taken_up_or_given_up_at_a_visit() -> None:
                 settled += 1
                 assert told or new, f"{life.index} {order.id} {order.drug}"
     assert settled >= 3
+
+
+# -- what was there, and what came back --------------------------------------------------------------------------------
+
+
+def test_nothing_develops_that_was_there_on_arrival() -> None:
+    seen = 0
+    for life, stay, inside in _stays(*condition_profiles()):
+        ill = {one.id: one for one in life.illnesses}
+        here = {one.id for one in life.stays if one.id in inside and one.kind == "ed"} or {stay.id}
+        shown = {one.finding for one in life.signs if one.present and one.encounter in here
+                 and one.known_at < stay.start + DAY // 2}  # fmt: skip
+        for event in life.events:
+            if event.kind != "complication" or event.encounter not in inside:
+                continue
+            illness = ill[event.facts[0]]
+            seen += 1
+            telling = {edge.finding for edge in condition_profiles()[illness.condition].findings
+                       if edge.edge in ("pathognomonic", "highly_suggestive") and edge.relevance == "key"
+                       and finding_profiles()[edge.finding].type in ("symptom", "sign")}  # fmt: skip
+            early = {one for one in shown if one in telling} if illness.onset > stay.start + DAY // 2 else set()
+            assert not early, f"{life.index} {event.id} {illness.condition}: {early}"
+            lab = {**rules().developed_from, "anemia": "hemoglobin"}.get(illness.condition)
+            first = next((one for one in life.results if one.lab == lab and one.encounter in inside), None)
+            if first is not None:
+                off = (first.low is not None and Decimal(first.text) < Decimal(first.low)) or (
+                    first.high is not None and Decimal(first.text) > Decimal(first.high)
+                )
+                assert not off, f"{life.index} {event.id} {illness.condition}: {first.text} on arrival"
+    assert seen >= 8
+
+
+def test_nobody_goes_on_at_home_with_what_a_late_culture_resists() -> None:
+    late = changed = 0
+    for life in (*_made(), *many_lives()):
+        ends = {one.id: one.end for one in life.stays}
+        roots = {one.id: one.part_of or one.id for one in life.stays}
+        for grown in life.cultures:
+            back = grown.stages[-1].at
+            reads = dict(grown.susceptibilities)
+            if grown.organism is None or back <= ends[roots[grown.encounter]]:
+                continue
+            home = [one for one in life.prescriptions if one.indication == grown.illness and reads.get(one.drug) == "R"
+                    and one.kind != "inpatient" and one.start < back < _until(one)]  # fmt: skip
+            late += 1
+            for order in home:
+                told = [item for plan in life.plans for item in plan.items if order.id in item.facts
+                        and grown.id in item.facts]  # fmt: skip
+                covered = any(one.indication == grown.illness and one.kind != "inpatient" and one.drug != order.drug
+                              and is_a(one.drug, ("antibiotic",)) and one.start < back < _until(one)
+                              for one in life.prescriptions)  # fmt: skip
+                changed += bool(told)
+                assert told or covered, f"{life.index} {grown.id} {order.drug}"
+    assert late >= 3
+    assert changed >= 1
