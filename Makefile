@@ -12,7 +12,7 @@ demo: $(VENV)/.core
 	$(BIN)/wardround demo --out runs/demo
 
 test: $(VENV)/.dev lint types
-	$(BIN)/python -m pytest -q -n 2 $(BY_FILE) --cov --cov-report=term:skip-covered -m "not external"
+	WARDROUND_COVERAGE=1 $(BIN)/python -m pytest -q -n 2 $(BY_FILE) -m "not external"
 
 test-external: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m external
