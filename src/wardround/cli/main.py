@@ -20,6 +20,7 @@ from . import (
     hospital,
     inspecting,
     interop,
+    play,
     reporting,
     review,
     serving,
@@ -28,8 +29,8 @@ from . import (
 from .output import safe
 
 _GROUPS = (
-    evaluation, ablation, reporting, export, charts, hospital, inspecting, sets, browsing, review, interop, grading,
-    serving, doctor,
+    evaluation, play, ablation, reporting, export, charts, hospital, inspecting, sets, browsing, review, interop,
+    grading, serving, doctor,
 )  # fmt: skip
 
 
