@@ -45,6 +45,7 @@ def leave(course: Course) -> None:
             desk.end(order, at, why)
     if course.dies:
         making.died = at
+        _talk_of_goals(course, at)
         tell(making, at, course.place(at), "died", (course.principal,))
         return
     _send_home(course, at, going_on)
@@ -56,6 +57,17 @@ def leave(course: Course) -> None:
         if illness.acuity == "acute" or course.profile(one).episode_of:
             making.change(illness, resolved=at + between(making.stream("over", one), 3, 20) * DAY)
     tell(making, at, course.place(at), "discharged", (course.principal,))
+
+
+def _talk_of_goals(course: Course, died: Instant) -> None:
+    """Speak with the family of the dying about the goals of care once the course turned; not where death is sudden."""
+    making = course.making
+    worse = [one.at for one in making.events if one.kind == "worsened" and one.encounter in course.encounters]
+    begun = max(worse, default=died - 9 * HOUR)
+    at = begun + between(making.stream("goals", course.ward), 60, 240) * HOUR // 60
+    at = min(at, died - HOUR)
+    if at > course.arrival + 2 * HOUR:
+        tell(making, at, course.place(at), "goals_of_care", (course.principal,))
 
 
 def _what_stays(course: Course, at: Instant) -> None:

@@ -325,7 +325,7 @@ class CourseEvent:
     kind: Literal[
         "arrived", "admitted", "icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result",
         "antibiotic_narrowed", "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted",
-        "ready", "discharged", "died", "visit",
+        "ready", "discharged", "goals_of_care", "died", "visit",
     ]  # fmt: skip
     facts: tuple[str, ...]
     """Ids of the facts it is about (illness, prescription, result, culture …)."""

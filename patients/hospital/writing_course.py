@@ -31,7 +31,8 @@ _TELLS = ("pathognomonic", "highly_suggestive")
 """Edges of a finding that makes the diagnosis."""
 _AT_ARRIVAL = 3 * HOUR
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
-          "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready")  # fmt: skip
+          "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready",
+          "goals_of_care")  # fmt: skip
 
 
 def interval(scribe: Scribe, since: Instant) -> list[Sentence]:
@@ -273,6 +274,13 @@ def _consulted(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence |
     return teller.say("course.consulted", (event.id,), service=lowered(name), Service=name, date=scribe.date(event.at))
 
 
+def _goals(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
+    """Return that the goals of care were discussed, and with whom."""
+    facts = (event.id, "person")
+    return teller.say("course.goals", facts, family=scribe.family, Family=capital(scribe.family),
+                      date=scribe.date(event.at))  # fmt: skip
+
+
 def _improved(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:
     """Return that the patient got better; where nothing measured moved yet, that it felt so."""
     found = [scribe.known.outline.illnesses[one] for one in event.facts if one in scribe.known.outline.illnesses]
@@ -291,6 +299,7 @@ _TELLERS: Mapping[str, _Tell] = MappingProxyType(
         "complication": _complicated,
         "procedure_done": _operated,
         "consulted": _consulted,
+        "goals_of_care": _goals,
     }
 )
 
@@ -361,9 +370,10 @@ def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
     known = scribe.known
     died = known.happened("died")
     if died:
-        cause = known.principal
+        cause, facts = known.principal, (died[-1].id, "person")
+        told = teller.say("course.died.family", facts, family=scribe.family, Family=capital(scribe.family))
         if cause is None:
-            return [teller.say("course.died", (died[-1].id, "person"), date=scribe.date(died[-1].at))]
+            return [teller.say("course.died", facts, date=scribe.date(died[-1].at)), told]
         return [
             teller.say(
                 "course.died.of",
@@ -371,7 +381,8 @@ def _ending(scribe: Scribe, teller: Teller) -> list[Sentence]:
                 date=scribe.date(died[-1].at),
                 time=clock(died[-1].at),
                 cause=scribe.condition(cause),
-            )
+            ),
+            told,
         ]
     place = disposition(known)
     left = known.happened("discharged")

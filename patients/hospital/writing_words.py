@@ -133,6 +133,15 @@ class Scribe:
             return "wife" if self.person.sex == "male" else "husband"
         return who
 
+    @property
+    def family(self) -> str:
+        """Who is spoken with about the patient: who gives the history, else wife or husband, else the family."""
+        if self.informant is not None:
+            return self.informant
+        if self.person.marital == "married" and not self.child:
+            return "wife" if self.person.sex == "male" else "husband"
+        return "family"
+
     def _clouded(self) -> bool:
         """Whether the patient is known to have what keeps from telling."""
         mute = rules().cannot_tell

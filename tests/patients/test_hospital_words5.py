@@ -23,7 +23,7 @@ from wardround.patients.hospital.writing_view import Known, Outline
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, study_profiles
 from wardround.patients.times import DAY, Instant
 
-pytestmark = pytest.mark.no_cover  # forty lives are made and written; a few reach the same lines
+pytestmark = pytest.mark.no_cover  # some forty lives are made and written; a few reach the same lines
 
 _LIVES = 40
 
@@ -32,7 +32,7 @@ _LIVES = 40
 def _written() -> tuple[tuple[Life, Record], ...]:
     """Return lives with their records."""
     lives = [make_life(55022, index) for index in range(_LIVES)]
-    lives.append(make_life(86420, 11))  # a child
+    lives += [make_life(86420, 11), make_life(86420, 9)]  # a child, and one who dies after a turn for the worse
     return tuple((life, write_record(life)) for life in lives)
 
 
@@ -378,3 +378,27 @@ def test_reasons_for_missed_doses_hold_for_drugs_taken_once_a_day() -> None:
     for rule in rules().adherence:
         for words in rule.words:
             assert "evening" not in words.en and "晚上" not in words.zh
+
+
+# -- the dying ---------------------------------------------------------------------------------------------------------
+
+
+def test_where_a_patient_dies_the_family_is_spoken_with_before_and_informed_after() -> None:
+    seen = talked = 0
+    for life, stay, note in _notes("discharge"):
+        died = [one for one in life.events if one.kind == "died" and one.encounter == note.encounter]
+        if stay.disposition != "died":
+            assert not [one for one in life.events if one.kind == "goals_of_care" and one.encounter == stay.id]
+            continue
+        seen += 1
+        assert died or life.person.died is not None
+        course = _part(note, "hospital-course")
+        assert re.search("inform|notif", course[-1].text), course[-1].text
+        inside = {stay.id, *(one.id for one in life.stays if one.part_of == stay.id)}
+        goals = [one for one in life.events if one.kind == "goals_of_care" and one.encounter in inside]
+        for one in goals:
+            talked += 1
+            assert stay.start < one.at < (life.person.died or 0)
+            told = next(said.text for said in course if one.id in said.facts)
+            assert re.search("wife|husband|family|daughter|son|mother|father", told)
+    assert seen and talked
