@@ -390,8 +390,7 @@ def steps_of(request: Request, masked: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def subjects_of(subject: str) -> frozenset[str]:
     """Return what a question may call a table's subject: blood pressure for its systolic part."""
-    whole = {"systolic_bp": {"blood_pressure"}, "diastolic_bp": {"blood_pressure"}}
-    return frozenset({subject, *whole.get(subject, ())})
+    return frozenset({subject, knowledge.charted_as_one(subject)})
 
 
 def _step_named(table: knowledge.DecisionTable, low: str, language: str, *, repeat: bool) -> int:

@@ -60,10 +60,10 @@ def _value(lab: str, row: Mapping[str, Any]) -> Value | None:
     text = str(shown)
     named = knowledge.lexicon().resolve(str(row.get("name") or ""), kinds={"lab", "vital"})
     if named is not None and named.id != lab:
-        part = {"systolic_bp": 0, "diastolic_bp": 1}.get(lab)
-        if named.id != "blood_pressure" or part is None or text.count("/") != 1:
+        part = knowledge.part_of_pressure(lab, text) if named.id == knowledge.PRESSURE else None
+        if part is None:
             return None
-        text = text.split("/")[part].strip()
+        text = part
     low, high = _range(lab, row)
     number = _number(text)
     return Value(

@@ -58,10 +58,11 @@ class Turn:
         """Search a test or vital sign and return its values, newest first."""
         kind = knowledge.lexicon().concept(lab).kind
         category = "vital-signs" if kind == "vital" else "laboratory"
-        code = "blood pressure" if lab in {"systolic_bp", "diastolic_bp"} else name_of(lab, "en")
+        whole = knowledge.charted_as_one(lab)
+        code = name_of(lab, "en") if whole == lab else name_of(whole, "en").lower()
         text = yield from self.call("Observation.search", category=category, code=code, **arguments)
-        if lab == "blood_pressure":
-            return values("systolic_bp", text) or values(lab, text)
+        if lab == knowledge.PRESSURE:
+            return values(knowledge.PRESSURE_PARTS[0], text) or values(lab, text)
         found = values(lab, text)
         if not found and not table(text):
             text = yield from self.call("Observation.search", code=code, **arguments)

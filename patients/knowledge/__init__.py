@@ -67,11 +67,14 @@ from .graph_models import (
 from .lab_audit import lab_audit
 from .loader import conditions, drug_classes, drugs, findings, labs, lexicon, monitoring, units
 from .models import Concept, Condition, Drug, DrugClass, Finding, Lab, Monitoring, MonitoringRule, Names, Range, Unit
+from .pressures import PRESSURE, PRESSURE_PARTS, charted_as_one, part_of_pressure
 from .score_models import Score, ScoreResult
 from .side_effects import SideEffectRule, side_effect_rules, side_effects_of
 from .terms import Lexicon, Mention
 
 __all__ = [
+    "PRESSURE",
+    "PRESSURE_PARTS",
     "AdverseEffect",
     "Baseline",
     "Code",
@@ -127,6 +130,7 @@ __all__ = [
     "Unit",
     "Workup",
     "audit",
+    "charted_as_one",
     "compute",
     "condition_profiles",
     "conditions",
@@ -150,6 +154,7 @@ __all__ = [
     "monitoring",
     "organism_profiles",
     "panels",
+    "part_of_pressure",
     "relations",
     "score_of",
     "score_uses",

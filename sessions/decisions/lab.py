@@ -19,7 +19,7 @@ from .tables import band_of, charted_as, decide, other_values, tables, worth_ask
 
 KIND_ID: Final = "lab"
 _SUBJECTS: Final = ("lab", "vital")
-PAIRED: Final = ("systolic_bp", "diastolic_bp")
+PAIRED: Final = knowledge.PRESSURE_PARTS
 """Charted as a pair in one Observation, which no edit of one number changes: never what a session hinges on."""
 NO_HINGE: Final = Hinge(kind="quantity", keys=(), to="")
 """No change of one number gives another answer for certain: such a decision is never what a session is about."""

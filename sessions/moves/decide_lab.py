@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final
 
 from wardround.patients import knowledge
-from wardround.patients.knowledge import DecisionBand, Names
+from wardround.patients.knowledge import PRESSURE, PRESSURE_PARTS, DecisionBand, Names
 from wardround.rubrics import AnyOf, Check, Item, MentionCheck, ThresholdCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.decisions.tables import band_in, table_of
@@ -30,9 +29,6 @@ from .parts import (
     value_item,
 )
 from .step_parts import advice_words, step_advice_item, step_danger_item, step_entity, step_writes
-
-_PRESSURES: Final = ("systolic_bp", "diastolic_bp")
-_PRESSURE: Final = "blood_pressure"
 
 
 def decide_lab(case: Case, decision: Decision) -> Move:
@@ -59,8 +55,8 @@ def subject_entity(case: Case, reading: Reading) -> Entity:
     """Return the lab or vital sign as a query names it; a systolic value is asked about as the blood pressure."""
     if reading.lab in case.view.latest:
         return lab_entity(case, reading)
-    if reading.lab in _PRESSURES:
-        return entity(case, "vital", _PRESSURE, case.common.casual[_PRESSURE][0])
+    if reading.lab in PRESSURE_PARTS:
+        return entity(case, "vital", PRESSURE, case.common.casual[PRESSURE][0])
     return entity(case, "vital", reading.lab, reading.names)
 
 
@@ -68,7 +64,7 @@ def subject_call(case: Case, reading: Reading) -> GoldCall:
     """Return the call that finds the latest value of a lab or vital sign."""
     if reading.lab in case.view.latest:
         return lab_call(case, reading)
-    name = case.common.casual[_PRESSURE][0].en if reading.lab in _PRESSURES else reading.name
+    name = case.common.casual[PRESSURE][0].en if reading.lab in PRESSURE_PARTS else reading.name
     return chart_call(case, "Observation.search", category="vital-signs", code=name)
 
 

@@ -218,7 +218,6 @@ def dose_move(case: Case, order: Order) -> Move:
 def given_move(case: Case, order: Order, dose: Dose) -> Move:
     """Return the turn that asks for the last dose of a drug: given, held or refused (IL); it may open a session."""
     line = given_line(case, order, dose)
-    amount = _amount_items(order, dose) if dose.outcome == "given" else ()
     return Move(
         kind="given",
         task="IL",
@@ -226,18 +225,18 @@ def given_move(case: Case, order: Order, dose: Dose) -> Move:
         topic=topic(order.drug, "given"),
         calls=(given_call(case, order),),
         answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
-        rubric=(*given_items(case, order, dose), *amount, grounded_item()),
+        rubric=(*given_items(case, order, dose), _of_drug(order), grounded_item()),
         slots={"drug": drug_entity(case, order)},
         keys=frozenset({dose.key}),
         opening=True,
     )
 
 
-def _amount_items(order: Order, dose: Dose) -> tuple[Item, ...]:
-    assert dose.amount is not None
-    check = ValueCheck(concept=f"{order.name} dose", value=_number(dose.amount), unit=dose.unit)
-    en, zh = f"States the dose given as {dose.text}.", f"说出给药剂量为{dose_words(dose.text).zh}。"
-    return (item(f"amount-{order.drug}", en, zh, check, (f"read-given-{order.drug}",)),)
+def _of_drug(order: Order) -> Item:
+    """Return the item that says whose last dose it was; whether it was given is asked, not how much."""
+    name, zh = order.name, order.zh or order.name
+    check = MentionCheck(concept=name)
+    return item(f"drug-{order.drug}", f"Says it of {name}.", f"说明是{zh}。", check, (f"given-{order.drug}",))
 
 
 @kept

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from wardround.patients import Stream
-from wardround.patients.knowledge import Names
+from wardround.patients.knowledge import PRESSURE, PRESSURE_PARTS, Names
 from wardround.rubrics import Item, OnlyCheck, RetrievedCheck, Text, ValueCheck
 from wardround.sessions.record import Reading
 
@@ -30,7 +30,6 @@ from .parts import (
 )
 from .trends import Trend, trend_call, trend_items, trend_line, trend_of, trends
 
-_PRESSURE: Final = "blood_pressure"
 _PAIRS: Final = 6
 """Most pairs of labs offered, so that one focus does not list every combination."""
 
@@ -61,7 +60,7 @@ def look_up(case: Case, reading: Reading) -> Move | None:
     """Return the turn that asks for this latest value, a lab's or a vital sign's; None where there is no clear one."""
     if reading.lab in case.view.latest:
         return latest_lab(case, reading)
-    return latest_vital(case, _PRESSURE if reading.lab == "systolic_bp" else reading.lab)
+    return latest_vital(case, PRESSURE if reading.lab == PRESSURE_PARTS[0] else reading.lab)
 
 
 def latest_vital(case: Case, vital: str) -> Move | None:
@@ -71,7 +70,7 @@ def latest_vital(case: Case, vital: str) -> Move | None:
         case: Patient and record.
         vital: Concept id; "blood_pressure" is its two values together, as in "132/84 mmHg".
     """
-    if vital == _PRESSURE:
+    if vital == PRESSURE:
         return _pressure(case)
     reading = case.view.vitals.get(vital)
     if reading is None:
@@ -87,18 +86,18 @@ def latest_vital(case: Case, vital: str) -> Move | None:
 
 def _pressure(case: Case) -> Move | None:
     """Return the turn about the blood pressure: a pair measured at once; the chart has no range to read it against."""
-    upper, lower = case.view.vitals.get("systolic_bp"), case.view.vitals.get("diastolic_bp")
+    upper, lower = (case.view.vitals.get(part) for part in PRESSURE_PARTS)
     if upper is None or lower is None or upper.at != lower.at or upper.unit != lower.unit:
         return None
-    names = case.common.casual[_PRESSURE][0]
+    names = case.common.casual[PRESSURE][0]
     en, zh, both = names.en, str(names.zh), f"{upper.text}/{lower.text}"
     keys = tuple(dict.fromkeys((*upper.keys, *lower.keys)))
     quantity = f"{both} {upper.unit}"
-    read = f"read-{_PRESSURE}"
+    read = f"read-{PRESSURE}"
     items = [
         item(read, f"Looked up the latest {en}.", f"查过最近一次{zh}。", RetrievedCheck(any_of=keys)),
         item(
-            f"value-{_PRESSURE}",
+            f"value-{PRESSURE}",
             f"States the latest {en} as {quantity}.",
             f"说出最近一次{zh}为{quantity}。",
             ValueCheck(concept=en, value=both, unit=upper.unit, when="latest"),
@@ -112,7 +111,7 @@ def _pressure(case: Case) -> Move | None:
         ),
         grounded_item(),
     ]
-    return _vital(case, _PRESSURE, names, keys, Names(en=f"{capital(en)} {quantity}", zh=f"{zh}{quantity}"), items)
+    return _vital(case, PRESSURE, names, keys, Names(en=f"{capital(en)} {quantity}", zh=f"{zh}{quantity}"), items)
 
 
 def _vital(case: Case, vital: str, names: Names, keys: tuple[str, ...], line: Names, items: list[Item]) -> Move:

@@ -8,7 +8,15 @@ from decimal import Decimal
 from typing import Final
 
 from wardround.patients import UsageError, format_instant, knowledge
-from wardround.patients.knowledge import Meaning, Names, ScoreInputSource, ScoreResult, ScoreUse
+from wardround.patients.knowledge import (
+    PRESSURE,
+    PRESSURE_PARTS,
+    Meaning,
+    Names,
+    ScoreInputSource,
+    ScoreResult,
+    ScoreUse,
+)
 from wardround.sessions.decisions.charted import (
     adult,
     beyond_cure,
@@ -28,8 +36,6 @@ from .move import Case
 from .parts import chart_call, lab_call
 
 Input = str | bool | tuple[Decimal, str]
-PRESSURES: Final = ("systolic_bp", "diastolic_bp")
-PRESSURE: Final = "blood_pressure"
 SEXES: Final = {"female": Names(en="female", zh="女性"), "male": Names(en="male", zh="男性")}
 _PAGE: Final = 20
 """Rows that a search shows unless more are asked for."""
@@ -219,7 +225,7 @@ def _call(case: Case, tool: str, arguments: Mapping[str, str | int]) -> GoldCall
 def _value_call(case: Case, reading: Reading) -> GoldCall:
     if reading.lab in case.view.latest:
         return lab_call(case, reading)
-    name = case.common.casual[PRESSURE][0].en if reading.lab in PRESSURES else reading.name
+    name = case.common.casual[PRESSURE][0].en if reading.lab in PRESSURE_PARTS else reading.name
     return chart_call(case, "Observation.search", category="vital-signs", code=name)
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from wardround.patients import knowledge
-from wardround.patients.knowledge import Names
+from wardround.patients.knowledge import PRESSURE, Names
 from wardround.rubrics import (
     AllOf,
     AnyOf,
@@ -28,7 +28,7 @@ from wardround.sessions.record import Reading, plain
 
 from .move import Case, Entity
 from .parts import capital, item
-from .score_gather import PRESSURE, SEXES, Gathered, lower
+from .score_gather import SEXES, Gathered, lower
 
 _POINTS: Final = "{score}"
 _COMPONENTS: Final = {

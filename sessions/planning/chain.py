@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal
 
-from wardround.patients import Measurement, measurements
+from wardround.patients import Measurement, knowledge, measurements
 from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.decisions.lab import NO_HINGE
 from wardround.sessions.moves.move import Case, Move
-from wardround.sessions.moves.score_gather import PRESSURES, gathered, with_value
+from wardround.sessions.moves.score_gather import gathered, with_value
 from wardround.sessions.moves.trends import trends
 from wardround.sessions.record import Reading, plain
 
@@ -82,7 +82,7 @@ def _other_totals(case: Case, score: str) -> Iterator[Hinge]:
     if found is None:
         return
     for name, reading in found.readings.items():
-        if reading.lab in PRESSURES:
+        if reading.lab in knowledge.PRESSURE_PARTS:
             continue  # charted as a pair in one Observation, which no edit of one number changes
         for factor in _FACTORS:
             value = round(reading.value * factor, len(reading.text.partition(".")[2]))

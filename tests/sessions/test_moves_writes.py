@@ -9,7 +9,7 @@ from session_moves import TYPES, play, session_of
 
 from wardround.patients import ChartBuilder, Interview, ToolCall, parse_instant, run_tool
 from wardround.patients.knowledge import Names
-from wardround.rubrics import CallRecord, TurnTrace, score, write_record
+from wardround.rubrics import CallRecord, TurnScore, TurnTrace, score, write_record
 from wardround.sessions.common import common
 from wardround.sessions.gold import opening_context
 from wardround.sessions.moves import writes
@@ -36,6 +36,18 @@ def order_of(case: Case, dose: str = "10 mg") -> Move:
 
 def reward(case: Case, move: Move, language: str = "en", answer: str | None = None, **changed: str) -> float:
     """Return what an agent earns that writes as the gold call does but for some arguments."""
+    earned = scored(case, move, language, answer, **changed).reward
+    assert earned is not None
+    return earned
+
+
+def failed(case: Case, move: Move, language: str, **changed: str) -> list[str]:
+    """Return the items that such an agent fails."""
+    return [one.item for one in scored(case, move, language, **changed).verdicts if not one.passed]
+
+
+def scored(case: Case, move: Move, language: str = "en", answer: str | None = None, **changed: str) -> TurnScore:
+    """Return how such an agent is judged."""
     session = session_of(case, [move])
     context = opening_context(session, case.snapshot.chart)
     (gold,) = move.calls
@@ -48,7 +60,7 @@ def reward(case: Case, move: Move, language: str = "en", answer: str | None = No
         writes=(record,),
         planned=True,
     )
-    return score(session.turns[0].spec("physassist"), answer or move.answer.get(language), trace).reward
+    return score(session.turns[0].spec("physassist"), answer or move.answer.get(language), trace)
 
 
 def test_the_three_writes_hold(case: Case) -> None:
@@ -60,6 +72,13 @@ def test_the_three_writes_hold(case: Case) -> None:
         assert reward(case, move) == reward(case, move, "zh") == 1.0
         assert sum(item.safety for item in move.rubric) == 1
         assert any(item.id == "only-write" for item in move.rubric)
+
+
+@pytest.mark.parametrize(("language", "wrong", "right"), [("en", "twice daily", "QD"), ("zh", "每日两次", "每日一次")])
+def test_a_wrong_frequency_loses_its_item_and_nothing_else(case: Case, language: str, wrong: str, right: str) -> None:
+    move = order_of(case)
+    assert failed(case, move, language, frequency=wrong) == ["frequency"]
+    assert failed(case, move, language, frequency=right) == []
 
 
 @pytest.mark.parametrize(
