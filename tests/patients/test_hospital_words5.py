@@ -17,6 +17,7 @@ from wardround.patients.hospital.making import age_at
 from wardround.patients.hospital.phrasing import table
 from wardround.patients.hospital.plausible import plausible
 from wardround.patients.hospital.record import Note, Record, Sentence
+from wardround.patients.hospital.speaking import speech
 from wardround.patients.hospital.workup import plain_name
 from wardround.patients.hospital.writing import write_record
 from wardround.patients.hospital.writing_view import Known, Outline
@@ -402,3 +403,17 @@ def test_where_a_patient_dies_the_family_is_spoken_with_before_and_informed_afte
             told = next(said.text for said in course if one.id in said.facts)
             assert re.search("wife|husband|family|daughter|son|mother|father", told)
     assert seen and talked
+
+
+# -- interviews --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_counted_has_a_sentence_of_its_own_in_interviews() -> None:
+    whole = {one["of"] for one in speech()["whole"] if one["kind"] == "timing"}
+    counted = re.compile(r"\btimes\b(?! a night)|\bonce\b|\btwice\b")
+    for profile in finding_profiles().values():
+        for text in profile.timing.en:
+            if counted.search(text) and "all at once" not in text and "," not in text and "lasting" not in text:
+                assert text in whole, (profile.id, text)
+    for one in speech()["whole"]:
+        assert all("{x}" not in say["zh"] for say in one["say"])
