@@ -8,7 +8,7 @@ from typing import Literal
 from wardround.patients.knowledge.graph_models import LabEffect, Severity, Treatment
 
 from .documents import Frozen, Words, read_document
-from .generation_care import Dialysed, Lysis, NoThinner, PregnancyTest, Restarted, Tap, Titration
+from .generation_care import Dialysed, Lowered, Lysis, NoThinner, PregnancyTest, Restarted, Tap, Titration
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
@@ -166,6 +166,7 @@ class Rules(Frozen):
     taps: tuple[Tap, ...]
     titrations: tuple[Titration, ...]
     restarted: Restarted
+    lowered: Lowered
     developed_from: dict[str, str]
     """Complication → the lab that must be normal on arrival: what was off then has not developed since."""
     never_in_background: tuple[str, ...]

@@ -104,3 +104,12 @@ class Restarted(Frozen):
     """What is still unsafe at a visit so long afterwards is given up."""
     until_days: tuple[int, int]
     """Days after which somebody who leaves without it is told to have it looked at."""
+
+
+class Lowered(Bound):
+    """A sedative that is given less of from day to day, once a score is below a bound."""
+
+    lines: tuple[str, ...]
+    """Lines of treatment."""
+    frequencies: tuple[str, ...]
+    """From the most often to the rarest."""

@@ -423,3 +423,6 @@ class Tapered(Frozen):
 
     drugs: tuple[str, ...]
     days: int
+    steps: tuple[str, ...]
+    """Doses, each for so many days."""
+    step_days: int

@@ -31,6 +31,7 @@ from .physiology import Body
 from .planning import plan_leaving, plan_stay
 from .rounds import days
 from .stays import close_course, open_course
+from .tapering import taper_off
 
 _Fact = TypeVar("_Fact")
 
@@ -88,6 +89,7 @@ def _catch_up(making: Making, desk: Desk, caught: set[str], until: Instant) -> s
         if illness.encounter is None:
             treat_at_home(desk, illness, begins[illness.id], None)
     step_down(making, desk, until)
+    taper_off(making, desk, until)
     call_about_cultures(making, desk, until)
     return caught
 

@@ -26,6 +26,7 @@ from .prescribing import choose
 from .restarting import restart
 from .situating import is_a, situation
 from .stays import Course
+from .tapering import lower
 from .telling import tell
 from .watching import watch
 from .working_up import draw_labs, keep_up, look_again, perform
@@ -136,6 +137,7 @@ def _round(course: Course, at: Instant, number: int) -> None:
     carry_on(course, at)
     keep_up(course, at)
     restart(course, at, phase)
+    lower(course, at)
     look_after_clot(course, at, phase)
     hand_over(course, at, phase)
     _stop_what_is_done(course, at)

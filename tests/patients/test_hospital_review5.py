@@ -209,22 +209,23 @@ def test_who_is_on_dialysis_gets_no_dose_for_better_kidneys() -> None:
 
 
 @cache
-def _without_kidneys() -> tuple[Life, ...]:
-    """Return lives of people with diabetes on dialysis who come in with a severe ketoacidosis."""
+def _ill_with(conditions: tuple[str, ...], wanted: str, seed: int) -> tuple[Life, ...]:
+    """Return lives of six adults who have some chronic conditions and come into hospital for another, a severe one."""
     usual, falls_ill, chronic = episodes.what_comes, diagnosing.fall_ill, living.chronic_conditions
-    wanted = "diabetic_ketoacidosis"
 
     def more(making: Making, band: Any, end: Instant, days: Sequence[Instant]) -> None:
         chronic(making, band, end, days)
         have = {one.condition for one in making.illnesses.values()}
-        for condition in ("type_1_diabetes", "end_stage_renal_disease"):
+        for condition in conditions:
             if condition not in have:
                 begun = days[0] - 900 * DAY
                 falls_ill(making, condition, onset=begun, known_at=begun + DAY, problem_list=True)
 
     def coming(making: Making, at: Instant, setting: episodes.Kind, before: Sequence[str]) -> episodes.Coming | None:
-        there = wanted in before or wanted in {one.condition for one in making.ill(at)}
-        return usual(making, at, setting, before) if setting != "ward" or there else episodes.Coming(wanted)
+        mine = {one.condition: one for one in making.ill(at)}
+        there = mine.get(wanted)
+        again = wanted in before or (there is not None and there.acuity != "chronic")
+        return usual(making, at, setting, before) if setting != "ward" or again else episodes.Coming(wanted, there)
 
     def gravely(making: Making, condition: str, **fields: Any) -> Illness:
         return falls_ill(making, condition, **{**fields, **({"severity": "severe"} if condition == wanted else {})})
@@ -234,8 +235,8 @@ def _without_kidneys() -> tuple[Life, ...]:
         patch.setattr("wardround.patients.hospital.living.chronic_conditions", more)
         patch.setattr("wardround.patients.hospital.living.what_comes", coming)
         patch.setattr("wardround.patients.hospital.stays.fall_ill", gravely)
-        grown = [one for one in range(40) if _is_grown(6060, one)][:6]
-        return tuple(make_life(6060, one) for one in grown)
+        grown = [one for one in range(40) if _is_grown(seed, one)][:6]
+        return tuple(make_life(seed, one) for one in grown)
     finally:
         patch.undo()
 
@@ -248,7 +249,7 @@ def _is_grown(seed: int, index: int) -> bool:
 
 def test_insulin_ends_by_the_ketones_where_the_kidneys_keep_the_gap_open_and_runs_at_half_the_rate() -> None:
     rule, seen, open_gap = rules().closing, 0, 0
-    for life in _without_kidneys():
+    for life in _ill_with(("type_1_diabetes", "end_stage_renal_disease"), rule.condition, 6060):
         ill = {one.id: one.condition for one in life.illnesses}
         for stay in life.stays:
             if stay.kind != "ward" or ill[stay.principal] != rule.condition or stay.disposition == "died":
@@ -548,3 +549,44 @@ def test_nobody_goes_on_at_home_with_what_a_late_culture_resists() -> None:
                 assert told or covered, f"{life.index} {grown.id} {order.drug}"
     assert late >= 3
     assert changed >= 1
+
+
+# -- not stopped at once -----------------------------------------------------------------------------------------------
+
+
+def test_sedatives_in_withdrawal_are_given_less_of_from_day_to_day() -> None:
+    rule, seen, lowered = rules().lowered, 0, 0
+    for life in _ill_with(("alcohol_use_disorder",), "alcohol_withdrawal", 7070):
+        ids = {one.id: one for one in life.prescriptions}
+        for order in life.prescriptions:
+            if order.line not in rule.lines or order.kind != "inpatient":
+                continue
+            seen += 1
+            before = ids.get(order.continues or "")
+            if before is None or before.line != order.line or before.drug != order.drug:
+                continue
+            lowered += 1
+            less = float(order.dose.split()[0]) < float(before.dose.split()[0])
+            rarer = rule.frequencies.index(order.frequency) > rule.frequencies.index(before.frequency)
+            assert less or rarer, f"{life.index} {order.id}"
+            score = [value for at, value in values_of(life, rule.lab) if at <= order.start]
+            assert rule.off(score[-1]), f"{life.index} {order.id}: {score[-1]}"
+    assert seen >= 4
+    assert lowered >= 3
+
+
+def test_a_long_course_of_steroids_is_lowered_by_orders_from_week_to_week() -> None:
+    rule, seen = rules().tapered, 0
+    for life in _ill_with((), "nephrotic_syndrome", 8080):
+        ids = {one.id: one for one in life.prescriptions}
+        for order in life.prescriptions:
+            before = ids.get(order.continues or "")
+            if order.drug not in rule.drugs or order.kind != "home" or before is None or before.stop is None:
+                continue
+            if order.start < before.stop or order.stop is None:
+                continue
+            seen += 1
+            assert order.dose in rule.steps
+            assert float(order.dose.split()[0]) < float(before.dose.split()[0])
+            assert order.stop - order.start <= rule.step_days * DAY
+    assert seen >= 3
