@@ -228,7 +228,9 @@ class Server:
 
 
 def _no_token() -> Refused:
-    return refused(401, "login", "send a token: Authorization: Bearer …", {"WWW-Authenticate": _REALM})
+    return refused(
+        401, "login", "send a token that this server made: Authorization: Bearer …", {"WWW-Authenticate": _REALM}
+    )
 
 
 async def _body(web: WebRequest) -> bytes:

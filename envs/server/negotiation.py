@@ -52,8 +52,9 @@ def check_body_type(request: Request) -> None:
     Raises:
         Refused: 415.
     """
-    if body_type(request) not in _BODIES:
-        raise refused(415, "not-supported", "Content-Type: send resources as application/fhir+json")
+    if (kind := body_type(request)) not in _BODIES:
+        text = f"Content-Type is `{kind[:60]}`: send JSON as application/fhir+json or application/json"
+        raise refused(415, "not-supported", text)
 
 
 def preferences(request: Request) -> dict[str, str]:

@@ -51,17 +51,20 @@ class Playing:
         may_play(access, self._live.patient)
         if steps == ["state"] and request.method in ("GET", "HEAD"):
             return Reply(200, orjson.dumps(self._live.state()), kind=JSON)
-        if request.method != "POST":
-            allowed = "GET, HEAD" if steps in (["state"], ["openapi.json"]) else "POST"
+        spec = find_tool(steps[1]) if len(steps) == 2 and steps[0] == "tools" else None
+        reads = steps in (["state"], ["openapi.json"])
+        if not reads and steps != ["answer"] and spec is None:
+            text = "no such route; there are openapi.json (it names all of them), state, answer, tools/NAME"
+            raise refused(404, "not-found", text)
+        if reads or request.method != "POST":
+            allowed = "GET, HEAD" if reads else "POST"
             raise refused(405, "not-supported", f"allowed here: {allowed}", {"Allow": allowed})
-        if steps == ["answer"]:
+        if spec is None:
             return Reply(200, orjson.dumps(self._live.answer(answer_of(_object(request)))), kind=JSON)
-        if len(steps) == 2 and steps[0] == "tools" and (spec := find_tool(steps[1])) is not None:
-            if spec.name not in self._offered():
-                raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
-            check = may_call(access, self._live.patient, spec.name, spec.effect)
-            return Reply(200, orjson.dumps(self._live.call(spec.name, _object(request), check)), kind=JSON)
-        raise refused(404, "not-found", "no such route; openapi.json names all of them")
+        if spec.name not in self._offered():
+            raise refused(404, "not-found", f"the tool `{spec.name}` is not offered in this round")
+        check = may_call(access, self._live.patient, spec.name, spec.effect)
+        return Reply(200, orjson.dumps(self._live.call(spec.name, _object(request), check)), kind=JSON)
 
     def _offered(self) -> dict[str, dict[str, Any]]:
         """Return the tools of this round: name → schema of the arguments."""

@@ -202,6 +202,10 @@ def test_mistakes_are_results_and_bad_requests_are_refused(played: Round):
         ("GET", "answer", None, 405),
         ("DELETE", "state", None, 405),
         ("POST", "fork", {}, 404),
+        ("GET", "fork", None, 404),
+        ("GET", "", None, 404),
+        ("POST", "state", {}, 405),
+        ("GET", "tools/Observation.search", None, 405),
     ):
         assert played.send(method, path, body)[0] == status, (method, path)
     assert played.send("GET", "state")[1]["calls_left"] == left
