@@ -112,9 +112,10 @@ def _facts(
 
 
 def _page(whole: SessionSet, packed: Packed, facts: list[str]) -> str:
-    title = f"Sessions: {whole.name}"
+    name = Path(whole.name).name  # where a set lies is nobody's business
+    title = f"Sessions: {name}"
     index = {
-        "columns": INDEX, "rows": packed.rows, "set": whole.name, "hash": whole.hash, "sheet": COLUMNS,
+        "columns": INDEX, "rows": packed.rows, "set": name, "hash": whole.hash, "sheet": COLUMNS,
         "verdicts": VERDICTS, "timeline": SHOWN,
     }  # fmt: skip
     body = [

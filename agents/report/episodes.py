@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from wardround.agents.rollout import Record
 from wardround.agents.tables import turn_results
 from wardround.patients import COLUMNS, DataError, Snapshot, ViewFilter, parse_instant
@@ -204,9 +202,12 @@ def _bodies(run: Run, session: Session, keys: set[str]) -> dict[str, Any]:
 
 
 def _body(snapshot: Snapshot, key: str) -> list[Any] | None:
-    """Return body, row and columns of a resource; None of what the episode wrote itself, or a fact of the patient."""
+    """Return body, row and columns of a resource, the first two as JSON text, which keeps the digits of its numbers.
+
+    None of what the episode wrote itself, or a fact of the patient.
+    """
     kind, _, identity = key.partition("/")
     entry = snapshot.read(kind, identity) if kind in COLUMNS else None
     if entry is None:
         return None
-    return [orjson.loads(entry.body), orjson.loads(entry.row), COLUMNS[kind]]
+    return [entry.body.decode(), entry.row.decode(), COLUMNS[kind]]

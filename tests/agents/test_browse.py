@@ -142,6 +142,7 @@ def test_held_out_answers_are_not_on_the_page(ward: SessionSet, tmp_path: Path) 
     assert made.bare == 3
     page = Page(made.path.read_text(encoding="utf-8"))
     assert "are for evaluation" in page.text
+    assert str(tmp_path) not in page.html  # where a set lies is nobody's business
     for at, session in enumerate(held):
         told = page.block(f"s{at}")
         said = orjson.dumps(told).decode()

@@ -127,7 +127,10 @@ def test_a_sheet_filled_here_is_imported(page: Chromium, folder: Path) -> None:
     filled = page.run("[...document.querySelectorAll('fieldset.revise textarea')].map((one) => one.value)")
     check = item.check.model_dump(mode="json", by_alias=True, exclude_none=True)
     assert {"check": check} in [orjson.loads(one) for one in filled if one]
-    assert page.run("document.querySelector('fieldset.revise .fault').textContent") == "this is what stands there now"
+    assert (
+        page.run("document.querySelector('fieldset.revise .fault').textContent")
+        == "not changed yet: this is what stands there"
+    )
     _judge(page, (0, "item", item.id), correction=orjson.dumps(text).decode())
     assert page.run("document.querySelector('fieldset.revise .fault').textContent") == ""
     _judge(page, (0, "arguments", "0"), verdict="ok", comment="查得对")
@@ -232,6 +235,20 @@ def test_a_session_is_read_and_judged_with_keys_alone(page: Chromium) -> None:
     page.until("document.getElementById('session').hidden")
     assert page.run("document.activeElement === document.querySelector('#list tbody a')")
     assert page.errors == []
+
+
+def test_numbers_keep_the_digits_they_were_charted_with(page: Chromium) -> None:
+    session = next(one for one in load_sessions("ward") if one.turns[0].topic == "alt")
+    _show(page, session.id)
+    cells = page.run(
+        "[...document.querySelectorAll('#session .result td, #session .call-in td')].map((one) => one.textContent)"
+    )
+    assert "3.10" in cells
+    assert "3.1" not in cells
+    nested = '{"a": [0.30, -1.0e5, "0.30 \\\\\\" 1.0"], "b": {"1.50": 100}}'
+    assert page.run(f"verbatim({orjson.dumps(nested).decode()}).textContent.replace(/\\s+/g, '')") == nested.replace(
+        " ", ""
+    )
 
 
 def test_filters_find_sessions(page: Chromium) -> None:

@@ -138,7 +138,7 @@ def test_episodes_are_the_records(run: Path, page: Page) -> None:
             items = session["turns"][number]["items"]
             assert all(one["item"] in items or one["item"] == "plan" for one in turn["verdicts"]) or turn["notes"]
         for key in {key for one in trajectory["events"] for key in one.get("resources", ())}:
-            resource = session["resources"][key][0]
+            resource = orjson.loads(session["resources"][key][0])
             assert f"{resource['resourceType']}/{resource['id']}" == key
             seen += 1
     assert seen > 50

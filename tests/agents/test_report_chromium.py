@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,9 @@ def test_a_verdict_shows_the_words_and_the_resource_it_rests_on(page: Chromium, 
     )
     page.run("document.querySelectorAll('#episode details').forEach((one) => { one.open = true; })")
     page.until("document.querySelector('#episode .result pre')?.textContent.includes('resourceType')")
+    # numbers keep their digits: 1.10 is not 1.1
+    shown = page.run("[...document.querySelectorAll('#episode .result pre')].map((one) => one.textContent).join('')")
+    assert re.search(r'"value": \d+\.\d*0,', shown)
     assert page.errors == []
 
 

@@ -22,7 +22,7 @@ function fault(row, one) {
   if (!found || Array.isArray(found)) return "a correction is a JSON object";
   const strange = what === "item" ? Object.keys(found).find((name) => !PARTS.includes(name)) : undefined;
   if (strange !== undefined) return `an item has ${PARTS.join(", ")}, not ${strange}`;
-  return same(found, standing(what, value)) ? "this is what stands there now" : "";
+  return same(found, standing(what, value)) ? "not changed yet: this is what stands there" : "";
 }
 
 function same(one, other) {
@@ -99,6 +99,8 @@ function say(text, bad = false) {
   put(box, text);
 }
 
+const hold = (event) => event.preventDefault();
+
 function progress() {
   const every = SESSIONS.reduce((sum, one) => sum + one.rows, 0);
   const done = SESSIONS.reduce((sum, one) => sum + tally(one).done, 0);
@@ -107,6 +109,8 @@ function progress() {
   box.hidden = keeping === null;
   box.textContent = "";
   if (keeping !== null) put(box, `This browser keeps nothing for this page (${keeping}): save the sheet before you close it.`);
+  // nothing else holds what was judged: the browser asks before the page is closed
+  (keeping !== null && done ? addEventListener : removeEventListener)("beforeunload", hold);
   return done;
 }
 
@@ -120,7 +124,7 @@ async function save() {
     }
   }
   const body = new Blob([await sheetText()], { type: "text/csv" });
-  const name = `${INDEX.set.split(/[\\/]/).pop().replace(/[^\w.-]+/g, "-") || "sessions"}-review.csv`;
+  const name = `${INDEX.set.replace(/[^\w.-]+/g, "-") || "sessions"}-review.csv`;
   const link = make("a", { href: URL.createObjectURL(body), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);

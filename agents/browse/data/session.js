@@ -119,9 +119,9 @@ function callOf(call) {
 }
 
 function resultOf(text, language) {
-  const sent = parsed(text);
-  if (sent && Array.isArray(sent.columns) && Array.isArray(sent.rows)) return tables([sent], {}, new Map());
-  return sent ? code(sent) : prose(text, { lang: language });
+  const table = tableOf(text);
+  if (table) return tables([table], {}, new Map());
+  return parsed(text) ? verbatim(text) : prose(text, { lang: language });
 }
 
 function branch(found) {
@@ -140,7 +140,7 @@ function itemOf(item) {
 function patientOf(body) {
   const { facts: known, replies } = body.interview;
   const rows = known.map((one) => make("tr", make("th", make("code", one.id), one.withheld ? make("small", "withheld until its drug is named") : null, { scope: "row" }),
-    make("td", one.kind), make("td", prose([one.concept, one.polarity === "absent" ? "(absent)" : "", one.drug && one.drug !== one.concept ? `drug: ${one.drug}` : "", one.state || "", one.reason ? `because: ${one.reason}` : ""].filter(Boolean).join(" "))),
+    make("td.short", one.kind), make("td", prose([one.polarity === "absent" ? `${one.concept} (absent)` : one.concept, one.drug && one.drug !== one.concept ? `drug: ${one.drug}` : "", one.state || "", one.reason ? `because: ${one.reason}` : ""].filter(Boolean).join("; "))),
     make("td", prose(Object.entries(one.attributes).map(([name, value]) => `${name}: ${value}`).join("\n"))), make("td", one.source)));
   const said = () => dataTable("Recorded replies", ["asked by", "about", "after", "English", "中文"], replies.map((one) => make("tr",
     make("th", one.tool, { scope: "row" }), make("td", one.fact === null ? "in general" : one.fact), make("td", one.after.join(", ")),

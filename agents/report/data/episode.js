@@ -110,8 +110,8 @@ function result(event, episode, session, rests) {
 
 // Tables as [{columns, rows, more}]: as the tool sent them, or made from the resources of a run whose view was FHIR.
 function compactOf(event, session, view) {
-  const sent = parsed(event.text);
-  if (sent && Array.isArray(sent.columns) && Array.isArray(sent.rows)) return [sent];
+  const sent = tableOf(event.text);
+  if (sent) return [sent];
   if (!event.resources || view !== "fhir") return null;
   const kinds = new Map();
   for (const key of event.resources) {
@@ -119,7 +119,7 @@ function compactOf(event, session, view) {
     if (!held) continue;
     const kind = key.split("/")[0];
     if (!kinds.has(kind)) kinds.set(kind, { columns: held[2], rows: [] });
-    kinds.get(kind).rows.push(held[1]);
+    kinds.get(kind).rows.push(exactly(held[1]));
   }
   return kinds.size ? [...kinds.values()] : null;
 }
@@ -127,7 +127,7 @@ function compactOf(event, session, view) {
 function resource(key, session, rests) {
   const held = session.resources[key];
   const told = rests.has(key) ? `${key} ${EVIDENCE} item ${rests.get(key).join(", ")} rests on it` : key;
-  return fold(told, () => source(held[0]), rests.has(key));
+  return fold(told, () => verbatim(held[0]), rests.has(key));
 }
 
 function door(event, session, rests) {
