@@ -1,4 +1,4 @@
-"""The FHIR server beside the same search or read in process: over loopback, by the door alone, and beside HTTP alone."""
+"""The FHIR server beside the same search or read in process: over loopback, the door alone, and HTTP alone."""
 
 from __future__ import annotations
 
