@@ -20,6 +20,15 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
+def test_the_index_names_every_example() -> None:
+    index = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `([\w/.]+)`", index, re.MULTILINE))
+    parts = set(re.findall(r"its parts: `(\w+)/`", index))
+    folders = {path.name for path in (ROOT / "examples").iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    assert named == {path.name for path in EXAMPLES} | {f"{name}/" for name in folders - parts}
+    assert all((ROOT / "examples" / link).exists() for link in re.findall(r"\]\(([^)]+)\)", index))
+
+
 def _absent(path: Path) -> list[str]:
     """Return what an example imports that is not installed here: a trainer. tests/external runs it with one."""
     named = re.findall(r"^(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
