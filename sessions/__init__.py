@@ -16,7 +16,7 @@ from .dataset import (
 from .gate_plan import doubles
 from .gates import Failure, check_session
 from .generate import PER_PATIENT, generate
-from .gold import opening_context
+from .gold import GoldTurn, opening_context, play_gold, snapshot_of
 from .planning.explaining import explain
 from .planning.making import GenerationResult
 from .planning.scenarios import load_scenario, scenario_names
@@ -35,13 +35,15 @@ from .session import (
     Wording,
     session_schema,
 )
-from .sheet import read_table, safe_cell
+from .sheet import SHEET_COLUMNS, VERDICTS, SheetRow, read_table, safe_cell, sample_sessions, sheet_rows
 from .statistics import set_statistics
 
 __all__ = [
     "CANARY",
     "FORMAT",
     "PER_PATIENT",
+    "SHEET_COLUMNS",
+    "VERDICTS",
     "Antecedent",
     "Budget",
     "ChartRef",
@@ -49,10 +51,12 @@ __all__ = [
     "GenerationResult",
     "Gold",
     "GoldCall",
+    "GoldTurn",
     "Provenance",
     "Query",
     "Session",
     "SessionSet",
+    "SheetRow",
     "Turn",
     "ViewRule",
     "Wording",
@@ -65,13 +69,17 @@ __all__ = [
     "load_scenario",
     "load_sessions",
     "opening_context",
+    "play_gold",
     "read_sessions",
     "read_table",
     "safe_cell",
+    "sample_sessions",
     "save_sessions",
     "scenario_names",
     "session_hash",
     "session_line",
     "session_schema",
     "set_statistics",
+    "sheet_rows",
+    "snapshot_of",
 ]

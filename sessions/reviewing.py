@@ -16,7 +16,7 @@ from wardround.patients import ChartStore, DataError
 from .dataset import SessionSet
 from .gates import check_session
 from .session import Session
-from .sheet import ARGUMENTS, IMPLICITNESS, ITEM, PLAUSIBILITY, Row
+from .sheet import ARGUMENTS, IMPLICITNESS, ITEM, PLAUSIBILITY, SheetRow
 
 _TYPES: Mapping[str, str | None] = {"NA": "NA", "PE": "PE", "AE": "AE", "none": None}
 
@@ -49,7 +49,7 @@ class Review:
         }
 
 
-def merge_review(sessions: SessionSet, rows: Iterable[Row], store: ChartStore, name: str = "sheet") -> Review:
+def merge_review(sessions: SessionSet, rows: Iterable[SheetRow], store: ChartStore, name: str = "sheet") -> Review:
     """Apply the verdicts of a sheet to its set.
 
     `reject` takes away: the session, the implicit form (the explicit one stays), the item, the call. `revise` puts
@@ -66,7 +66,7 @@ def merge_review(sessions: SessionSet, rows: Iterable[Row], store: ChartStore, n
         DataError: A row names what the set does not hold, or its correction cannot be read; says row and remedy.
     """
     review = Review(())
-    by_session: dict[str, list[Row]] = {}
+    by_session: dict[str, list[SheetRow]] = {}
     for row in rows:
         if row.session not in sessions:
             raise DataError(f"{name}: row {row.line}: no session `{row.session}` in `{sessions.name}`")
@@ -84,7 +84,7 @@ def merge_review(sessions: SessionSet, rows: Iterable[Row], store: ChartStore, n
 
 
 def _revised(
-    session: Session, rows: list[Row], store: ChartStore, mark: str, review: Review, name: str
+    session: Session, rows: list[SheetRow], store: ChartStore, mark: str, review: Review, name: str
 ) -> Iterable[Session]:
     """Yield the session as its rows want it; nothing where it is rejected."""
     plain = session.model_dump(mode="json", by_alias=True)
@@ -117,14 +117,14 @@ def _revised(
     return (made,)
 
 
-def _change(row: Row, before: Any, after: Any) -> dict[str, Any]:
+def _change(row: SheetRow, before: Any, after: Any) -> dict[str, Any]:
     return {
         "session": row.session, "turn": row.turn, "what": row.what, "key": row.key, "verdict": row.verdict,
         "before": before, "after": after, "comment": row.comment,
     }  # fmt: skip
 
 
-def _apply(plain: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
+def _apply(plain: dict[str, Any], row: SheetRow, name: str) -> tuple[Any, Any]:
     """Change a session's plain JSON as a row wants it; return what stood there and what stands there now."""
     if row.turn is None or row.turn >= len(plain["turns"]):
         raise DataError(f"{name}: row {row.line}: session `{row.session}` has no turn `{row.turn}`")
@@ -138,7 +138,7 @@ def _apply(plain: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
     raise DataError(f"{name}: row {row.line}: `{row.what}` is nothing that is reviewed; keep the column as exported")
 
 
-def _implicitness(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
+def _implicitness(turn: dict[str, Any], row: SheetRow, name: str) -> tuple[Any, Any]:
     before = turn["implicitness"]
     if row.verdict == "revise" and row.correction not in _TYPES:
         raise DataError(f"{name}: row {row.line}: correction `{row.correction[:20]}` is none of {', '.join(_TYPES)}")
@@ -152,7 +152,7 @@ def _implicitness(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
     return before, kind
 
 
-def _item(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
+def _item(turn: dict[str, Any], row: SheetRow, name: str) -> tuple[Any, Any]:
     found = [item for item in turn["rubric"] if item["id"] == row.key]
     if not found:
         raise DataError(f"{name}: row {row.line}: turn {row.turn} has no item `{row.key}`")
@@ -174,7 +174,7 @@ def _item(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
     return before, dict(found[0])
 
 
-def _arguments(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
+def _arguments(turn: dict[str, Any], row: SheetRow, name: str) -> tuple[Any, Any]:
     calls = turn["gold"]["calls"] if turn["gold"] is not None else []
     if not row.key.isdecimal() or int(row.key) >= len(calls):
         raise DataError(f"{name}: row {row.line}: turn {row.turn} has no gold call `{row.key}`")
@@ -187,7 +187,7 @@ def _arguments(turn: dict[str, Any], row: Row, name: str) -> tuple[Any, Any]:
     return before, call["arguments"]
 
 
-def _object(row: Row, name: str) -> dict[str, Any]:
+def _object(row: SheetRow, name: str) -> dict[str, Any]:
     try:
         found = orjson.loads(row.correction)
     except orjson.JSONDecodeError as error:

@@ -19,7 +19,7 @@ from wardround.patients import DataError, Stream, UsageError
 
 from .session import Session, Turn
 
-COLUMNS: Final = ("session", "turn", "what", "key", "shown", "value", "verdict", "correction", "comment")
+SHEET_COLUMNS: Final = ("session", "turn", "what", "key", "shown", "value", "verdict", "correction", "comment")
 VERDICTS: Final = ("ok", "revise", "reject")
 PLAUSIBILITY: Final = "plausibility"
 IMPLICITNESS: Final = "implicitness"
@@ -31,7 +31,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """One thing to be judged, and the verdict on it."""
 
     session: str
@@ -51,7 +51,7 @@ class Row:
     """Of the sheet, from 1; the header is line 1."""
 
 
-def sample(sessions: Iterable[Session], share: Fraction, seed: int) -> list[Session]:
+def sample_sessions(sessions: Iterable[Session], share: Fraction, seed: int) -> list[Session]:
     """Draw a share of every scenario × tier, rounded up, in the order of the set.
 
     Args:
@@ -75,18 +75,18 @@ def sample(sessions: Iterable[Session], share: Fraction, seed: int) -> list[Sess
     return [session for session in every if session.id in drawn]
 
 
-def rows_of(session: Session) -> Iterator[Row]:
+def sheet_rows(session: Session) -> Iterator[SheetRow]:
     """Yield what is to be judged of one session."""
     talk = "\n".join(f"T{number} {_words(turn)}" for number, turn in enumerate(session.turns))
-    yield Row(session.id, None, PLAUSIBILITY, "", talk, f"{session.scenario}, {session.tier}")
+    yield SheetRow(session.id, None, PLAUSIBILITY, "", talk, f"{session.scenario}, {session.tier}")
     for number, turn in enumerate(session.turns):
-        yield Row(session.id, number, IMPLICITNESS, "", _forms(turn), turn.implicitness or "none")
+        yield SheetRow(session.id, number, IMPLICITNESS, "", _forms(turn), turn.implicitness or "none")
         for item in turn.rubric:
             shown = "\n".join(text for text in (item.text.en, item.text.zh) if text)
             check = item.check.model_dump(mode="json", by_alias=True, exclude_none=True)  # `kind` is a default
-            yield Row(session.id, number, ITEM, item.id, shown, _json(check))
+            yield SheetRow(session.id, number, ITEM, item.id, shown, _json(check))
         for place, call in enumerate(turn.gold.calls if turn.gold is not None else ()):
-            yield Row(session.id, number, ARGUMENTS, str(place), call.tool, _json(call.arguments))
+            yield SheetRow(session.id, number, ARGUMENTS, str(place), call.tool, _json(call.arguments))
 
 
 def _words(turn: Turn) -> str:
@@ -109,11 +109,11 @@ def _json(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def write_sheet(rows: Iterable[Row]) -> bytes:
+def write_sheet(rows: Iterable[SheetRow]) -> bytes:
     """Return rows as CSV: UTF-8 with its mark, a header, one row a line of the sheet."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(SHEET_COLUMNS)
     for row in rows:
         turn = "" if row.turn is None else str(row.turn)
         cells = (row.session, turn, row.what, row.key, row.shown, row.value, row.verdict, row.correction, row.comment)
@@ -155,14 +155,14 @@ def read_table(text: bytes, name: str, columns: tuple[str, ...]) -> Iterator[tup
         raise DataError(f"{name}: row {reader.line_num}: {error}; save the sheet as CSV") from error
 
 
-def read_sheet(text: bytes, name: str) -> list[Row]:
+def read_sheet(text: bytes, name: str) -> list[SheetRow]:
     """Read a sheet that came back.
 
     Raises:
         DataError: The sheet is no CSV of ours, or a verdict is none that is known; says row, column and remedy.
     """
     found = []
-    for number, cells in read_table(text, name, COLUMNS):
+    for number, cells in read_table(text, name, SHEET_COLUMNS):
         verdict = cells["verdict"].strip().casefold()
         if verdict and verdict not in VERDICTS:
             known = ", ".join(VERDICTS)
@@ -173,7 +173,7 @@ def read_sheet(text: bytes, name: str) -> list[Row]:
         if turn and not turn.isdecimal():
             raise DataError(f"{name}: row {number}: turn `{turn[:20]}` is no number")
         found.append(
-            Row(
+            SheetRow(
                 cells["session"].strip(), int(turn) if turn else None, cells["what"].strip(), cells["key"].strip(),
                 cells["shown"], cells["value"], verdict, cells["correction"].strip(), cells["comment"].strip(), number,
             )

@@ -9,9 +9,7 @@ from typing import Any
 from wardround.agents.report.document import squeezed
 from wardround.patients import ChartStore, DataError, ToolResult
 from wardround.rubrics import Item, RetrievedCheck
-from wardround.sessions import Session
-from wardround.sessions.gold import GoldTurn, play_gold, snapshot_of
-from wardround.sessions.sheet import Row, rows_of
+from wardround.sessions import GoldTurn, Session, SheetRow, play_gold, sheet_rows, snapshot_of
 
 from .records import Record
 
@@ -56,7 +54,7 @@ def pack(sessions: Iterable[Session], store: ChartStore, *, gold: bool) -> Packe
         played = {} if bare else {"en": tuple(play_gold(session, chart)), "zh": tuple(play_gold(session, chart, "zh"))}
         told = {**_words(shown, bare=bare), "turns": [_turn(shown, at, played) for at in range(len(shown.turns))]}
         told["plots"], told["more_plots"] = record.plots(shown, _read(played), _judged(shown))
-        rows = list(rows_of(shown))
+        rows = list(sheet_rows(shown))
         told["rows"] = [_row(row) for row in rows]
         packed.rows.append(_indexed(shown, bare=bare, rows=len(rows), chart=place))
         packed.blocks.append(squeezed(told))
@@ -155,5 +153,5 @@ def _judged(session: Session) -> set[str]:
     return {key for check in checks if isinstance(check, RetrievedCheck) for key in check.any_of}
 
 
-def _row(row: Row) -> list[Any]:
+def _row(row: SheetRow) -> list[Any]:
     return [row.turn, row.what, row.key, row.shown, row.value]

@@ -12,8 +12,7 @@ from wardround.agents.litellm_door import CREDENTIALED, UNKNOWN
 from wardround.agents.report.document import data_file, document
 from wardround.agents.report.figures import text
 from wardround.patients import UsageError, check_output, load_charts, write_whole
-from wardround.sessions import SessionSet, charts_of, load_sessions
-from wardround.sessions.sheet import COLUMNS, VERDICTS, sample
+from wardround.sessions import SHEET_COLUMNS, VERDICTS, SessionSet, charts_of, load_sessions, sample_sessions
 
 from .packing import INDEX, Packed, pack
 from .records import SHOWN
@@ -68,7 +67,7 @@ def write_session_page(
     place = charts or charts_of(named)
     if place is None:
         raise UsageError(f"`{named}` is no built-in set: say with --charts which store its charts are in")
-    drawn = list(whole) if share is None else sample(whole, share, seed)
+    drawn = list(whole) if share is None else sample_sessions(whole, share, seed)
     if not drawn:
         raise UsageError(f"`{named}` holds no session: nothing to show")
     with load_charts(place) as store:
@@ -115,7 +114,7 @@ def _page(whole: SessionSet, packed: Packed, facts: list[str]) -> str:
     name = Path(whole.name).name  # where a set lies is nobody's business
     title = f"Sessions: {name}"
     index = {
-        "columns": INDEX, "rows": packed.rows, "set": name, "hash": whole.hash, "sheet": COLUMNS,
+        "columns": INDEX, "rows": packed.rows, "set": name, "hash": whole.hash, "sheet": SHEET_COLUMNS,
         "verdicts": VERDICTS, "timeline": SHOWN,
     }  # fmt: skip
     body = [

@@ -28,7 +28,7 @@ from wardround.patients import (
 )
 from wardround.sessions import Session, SessionSet, load_sessions, save_sessions
 from wardround.sessions.gold import play_gold, snapshot_of
-from wardround.sessions.sheet import rows_of, sample
+from wardround.sessions.sheet import sample_sessions, sheet_rows
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_results_are_those_of_the_gold_calls(page: Page, ward: SessionSet, store
 
 def test_the_sheet_of_the_page_is_the_sheet_of_review(page: Page, ward: SessionSet) -> None:
     for at, session in enumerate(ward):
-        want = [[row.turn, row.what, row.key, row.shown, row.value] for row in rows_of(session)]
+        want = [[row.turn, row.what, row.key, row.shown, row.value] for row in sheet_rows(session)]
         assert page.block(f"s{at}")["rows"] == want
         assert page.rows()[at]["rows"] == len(want)
 
@@ -180,11 +180,11 @@ def test_the_command_draws_the_sample_of_review(
     assert main(["browse", "ward", "--sample", "0.2", "--seed", "7", "--json"]) == 0
     told = orjson.loads(capsys.readouterr().out)
     page = Page((tmp_path / "ward.html").read_text(encoding="utf-8"))
-    drawn = sample(ward, Fraction(1, 5), 7)
+    drawn = sample_sessions(ward, Fraction(1, 5), 7)
     assert [row["id"] for row in page.rows()] == [one.id for one in drawn]
     assert told == {
         "out": "ward.html", "bytes": (tmp_path / "ward.html").stat().st_size, "sessions": len(drawn),
-        "rows": sum(len(list(rows_of(one))) for one in drawn), "gold_left_out": 0, "licence": "CC0-1.0",
+        "rows": sum(len(list(sheet_rows(one))) for one in drawn), "gold_left_out": 0, "licence": "CC0-1.0",
         "kept_close": False,
     }  # fmt: skip
 

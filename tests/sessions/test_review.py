@@ -17,7 +17,7 @@ from wardround.cli import main
 from wardround.patients import ChartStore, DataError, UsageError, load_charts
 from wardround.sessions import SessionSet, load_sessions
 from wardround.sessions.reviewing import changelog, merge_review
-from wardround.sessions.sheet import Row, read_sheet, rows_of, sample, write_sheet
+from wardround.sessions.sheet import SheetRow, read_sheet, sample_sessions, sheet_rows, write_sheet
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +31,12 @@ def store() -> Iterator[ChartStore]:
         yield found
 
 
-def _pick(rows: list[Row], what: str, **wanted: Any) -> Row:
+def _pick(rows: list[SheetRow], what: str, **wanted: Any) -> SheetRow:
     return next(row for row in rows if row.what == what and all(getattr(row, k) == v for k, v in wanted.items()))
 
 
 def test_a_sheet_comes_back_as_it_went(ward: SessionSet) -> None:
-    rows = [row for session in list(ward)[:4] for row in rows_of(session)]
+    rows = [row for session in list(ward)[:4] for row in sheet_rows(session)]
     again = read_sheet(write_sheet(rows), "sheet.csv")
     assert [replace(row, line=0) for row in again] == rows
     kinds = {row.what for row in rows}
@@ -45,7 +45,7 @@ def test_a_sheet_comes_back_as_it_went(ward: SessionSet) -> None:
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-2", "@x", "'quoted", "plain", "\tx"])
 def test_no_cell_runs_in_a_spreadsheet(cell: str) -> None:
-    row = Row("s", 0, "item", "k", cell, "", comment=cell)
+    row = SheetRow("s", 0, "item", "k", cell, "", comment=cell)
     body = write_sheet([row])
     written = list(csv.reader(io.StringIO(body.decode("utf-8-sig"), newline="")))[1]
     assert not any(one.startswith(("=", "+", "-", "@", "\t")) for one in written)
@@ -53,20 +53,20 @@ def test_no_cell_runs_in_a_spreadsheet(cell: str) -> None:
 
 
 def test_a_sample_is_a_share_of_every_cell_and_the_same_again(ward: SessionSet) -> None:
-    drawn = sample(ward, Fraction(1, 4), 7)
-    assert [one.id for one in drawn] == [one.id for one in sample(ward, Fraction(1, 4), 7)]
-    assert [one.id for one in drawn] != [one.id for one in sample(ward, Fraction(1, 4), 8)]
+    drawn = sample_sessions(ward, Fraction(1, 4), 7)
+    assert [one.id for one in drawn] == [one.id for one in sample_sessions(ward, Fraction(1, 4), 7)]
+    assert [one.id for one in drawn] != [one.id for one in sample_sessions(ward, Fraction(1, 4), 8)]
     for cell in {(one.scenario, one.tier) for one in ward}:
         have = sum((one.scenario, one.tier) == cell for one in ward)
         assert sum((one.scenario, one.tier) == cell for one in drawn) == -(-have // 4)
     with pytest.raises(UsageError, match="above 0"):
-        sample(ward, Fraction(0), 7)
+        sample_sessions(ward, Fraction(0), 7)
 
 
 def test_verdicts_become_a_new_version_with_a_changelog(ward: SessionSet, store: ChartStore) -> None:
     third = next(one for one in list(ward)[1:] if any(item.check.kind == "only" for item in one.turns[0].rubric))
     first, second = [one for one in list(ward)[1:] if one is not third and any(t.implicitness for t in one.turns)][:2]
-    rows = [row for session in (first, second, third) for row in rows_of(session)]
+    rows = [row for session in (first, second, third) for row in sheet_rows(session)]
     turn = next(number for number, one in enumerate(second.turns) if one.implicitness is not None)
     item = next(one for one in third.turns[0].rubric if one.check.kind == "only")
     judged = [
@@ -97,7 +97,7 @@ def test_verdicts_become_a_new_version_with_a_changelog(ward: SessionSet, store:
 
 def test_the_check_that_is_shown_is_the_whole_check(ward: SessionSet) -> None:
     items = {(one.id, at, item.id): item for one in ward for at, turn in enumerate(one.turns) for item in turn.rubric}
-    shown = [row for one in ward for row in rows_of(one) if row.what == "item"]
+    shown = [row for one in ward for row in sheet_rows(one) if row.what == "item"]
     assert len(shown) == len(items)
     for row in shown:
         item = items[row.session, row.turn or 0, row.key]
@@ -107,7 +107,7 @@ def test_the_check_that_is_shown_is_the_whole_check(ward: SessionSet) -> None:
 
 def test_what_would_break_a_session_is_refused(ward: SessionSet, store: ChartStore) -> None:
     session = list(ward)[1]
-    row = _pick(list(rows_of(session)), "arguments", turn=0, key="0")
+    row = _pick(list(sheet_rows(session)), "arguments", turn=0, key="0")
     wrong = orjson.dumps(orjson.loads(row.value) | {"code": "no such test"}).decode()
     review = merge_review(ward, [replace(row, verdict="revise", correction=wrong)], store)
     assert [one["session"] for one in review.refused] == [session.id] and review.changes == []
@@ -128,7 +128,7 @@ def test_what_would_break_a_session_is_refused(ward: SessionSet, store: ChartSto
     ],
 )
 def test_a_faulty_row_is_named(ward: SessionSet, store: ChartStore, changes: dict[str, Any], message: str) -> None:
-    row = _pick(list(rows_of(list(ward)[1])), "item", turn=0)
+    row = _pick(list(sheet_rows(list(ward)[1])), "item", turn=0)
     with pytest.raises(DataError, match=message) as told:
         merge_review(ward, [replace(row, **{"verdict": "revise", "correction": "{}", "line": 12} | changes)], store)
     assert "row 12" in str(told.value) or "correction gives" in str(told.value)

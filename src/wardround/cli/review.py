@@ -65,15 +65,15 @@ def run_export(args: argparse.Namespace) -> int:
     from wardround.agents import answer_sheet
     from wardround.patients import check_output, write_whole
     from wardround.sessions import load_sessions
-    from wardround.sessions.sheet import rows_of, sample, write_sheet
+    from wardround.sessions.sheet import sample_sessions, sheet_rows, write_sheet
 
     target = Path(args.out)
     check_output(target, b"\xef\xbb\xbf", "a review sheet")
     if args.run_folder is not None:
         body = answer_sheet(args.run_folder, args.sample, args.seed)
     else:
-        drawn = sample(load_sessions(args.set), args.sample, args.seed)
-        body = write_sheet(row for session in drawn for row in rows_of(session))
+        drawn = sample_sessions(load_sessions(args.set), args.sample, args.seed)
+        body = write_sheet(row for session in drawn for row in sheet_rows(session))
     write_whole(target, body)
     data = {"rows": _rows(body), "out": args.out}
     if args.json:
