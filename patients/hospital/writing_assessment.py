@@ -149,7 +149,8 @@ def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:
         if seen and owner and len(words) < _MOST_BASIS + 1:
             words.append(f"{seen} on {name}")
             ids += facts
-    for result in moved(known, illness, 2):
+    proving = proving_labs(illness.condition)
+    for result in [one for one in moved(known, illness, len(proving) + _MOST_BASIS) if one.lab in proving][:2]:
         words.append(f"{scribe.lab(result)} {scribe.value(result, unit=True)}")
         ids.append(result.id)
     return Sentence(scribe.join(words), unique(ids))
@@ -190,6 +191,23 @@ def _distance(result: Result) -> Decimal:
     """Return how far a value lies out of its range."""
     value, bound = number(result.text), number((result.low if flag(result) == "L" else result.high) or "")
     return abs(value - bound) if flag(result) and value is not None and bound is not None else Decimal(0)
+
+
+@cache
+def proving_labs(condition: str) -> frozenset[str]:
+    """Return the labs that speak for a condition: its findings; where it has none, what it moves, but for injuries.
+
+    A white count is no ground for a broken hip.
+    """
+    profile = condition_profiles().get(condition)
+    if profile is None:
+        return frozenset()
+    edges = [edge for edge in profile.findings if edge.edge not in ("rules_out", "protective")]
+    found = [finding_profiles().get(edge.finding) for edge in edges]
+    own = frozenset(one.lab for one in found if one is not None and one.type == "lab" and one.lab is not None)
+    if own or profile.system in table("proved_without_labs"):
+        return own
+    return frozenset(expected(condition))
 
 
 @cache

@@ -178,12 +178,33 @@ def _unplaced(scribe: Scribe, teller: Teller, begin: Instant, told: Collection[s
     loose = [one for one in scribe.known.active() if one.indication not in named and not _supportive(one)]
     loose = [one for one in loose if one.id not in told]
     fresh = [one for one in loose if one.kind == "inpatient" and one.start >= begin]
-    said = []
+    said = [Sentence(capital(one.text), one.facts) for one in _adjusted(scribe, teller, fresh)]
+    loose = [one for one in loose if not known_at_home(scribe.known, one) or one not in fresh]
+    fresh = [one for one in fresh if one in loose]
     for key, found in (("plan.start", fresh), ("plan.others", [one for one in loose if one not in fresh])):
         orders = found[:_MOST_ORDERS]
         if orders:
             words = scribe.orders(orders)
             said.append(teller.say(key, [one.id for one in orders], orders=words, Orders=capital(words)))
+    return said
+
+
+def known_at_home(known: Known, one: Prescription) -> Prescription | None:
+    """Return the home order of which a hospital order is the same drug in another dose; None where there is none."""
+    same = [old for old in known.home() if old.drug == one.drug and old.route == one.route]
+    same = [old for old in same if (old.dose, old.frequency) != (one.dose, one.frequency)]
+    return same[-1] if same and one.kind == "inpatient" else None
+
+
+def _adjusted(scribe: Scribe, teller: Teller, orders: Sequence[Prescription]) -> list[Sentence]:
+    """Return the home drugs of which the dose was changed, with the dose of home."""
+    said = []
+    for one in orders:
+        old = known_at_home(scribe.known, one)
+        if old is not None:
+            words, before = scribe.order(one), scribe.order(old, name=False)
+            text = teller.words("plan.adjusted", order=words, Order=capital(words), before=before)
+            said.append(_clause(text, words, [one.id, old.id]))
     return said
 
 
@@ -268,7 +289,9 @@ def problem(
     home = [one for one in mine if one.start < known.begin and one.kind != "inpatient"]
     again = [one for one in home if one.id in unused]
     home = [one for one in home if one.id not in unused]
-    said = [_orders(scribe, teller, "plan.start", fresh), _orders(scribe, teller, "plan.continue", kept)]
+    adjusted = _adjusted(scribe, teller, fresh)
+    fresh = [one for one in fresh if known_at_home(known, one) is None]
+    said = [_orders(scribe, teller, "plan.start", fresh), *adjusted, _orders(scribe, teller, "plan.continue", kept)]
     if department:
         here = [one for one in given_here(known) if one.indication == illness.id and not _supportive(one)]
         here = [one for one in here if known.received(one)]

@@ -20,7 +20,9 @@ from wardround.patients.hospital.record import Note, Record, Sentence
 from wardround.patients.hospital.speaking import speech
 from wardround.patients.hospital.workup import plain_name
 from wardround.patients.hospital.writing import write_record
-from wardround.patients.hospital.writing_view import Known, Outline
+from wardround.patients.hospital.writing_assessment import proving_labs
+from wardround.patients.hospital.writing_plan import known_at_home
+from wardround.patients.hospital.writing_view import Known, Outline, flag
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, study_profiles
 from wardround.patients.times import DAY, Instant
 
@@ -417,3 +419,34 @@ def test_what_is_counted_has_a_sentence_of_its_own_in_interviews() -> None:
                 assert text in whole, (profile.id, text)
     for one in speech()["whole"]:
         assert all("{x}" not in say["zh"] for say in one["say"])
+
+
+# -- grounds and doses -------------------------------------------------------------------------------------------------
+
+
+def test_only_values_that_speak_for_an_illness_are_told_as_its_grounds() -> None:
+    assert not proving_labs("hip_fracture") and "wbc" in proving_labs("appendicitis")
+    seen = 0
+    for life, stay, note in _notes("ed", "admission", "progress"):
+        principal = next(one for one in life.illnesses if one.id == stay.principal)
+        results = {one.id: one for one in life.results}
+        for said in _part(note, "assessment"):
+            for fact in said.facts:
+                if fact in results:
+                    seen += 1
+                    assert results[fact].lab in proving_labs(principal.condition), said.text
+                    assert flag(results[fact]), said.text
+    assert seen > 50
+
+
+def test_a_home_drug_in_another_dose_is_told_as_changed_not_as_begun() -> None:
+    seen = 0
+    for life, stay, note in _notes("admission", "progress"):
+        known = Known(Outline(life), stay, note.at)
+        for said in _part(note, "plan"):
+            for one in [one for one in life.prescriptions if one.id in said.facts]:
+                old = known_at_home(known, one)
+                if old is not None and old.id in said.facts:
+                    seen += 1
+                    assert old.dose in said.text and one.dose in said.text
+    assert seen
