@@ -110,6 +110,8 @@ async function sheetText() {
   return lines.join("");
 }
 
+const ENDS = /[,\r\n]/g; // what ends a cell without quotes
+
 // Rows of cells, as strict as the reader of `review import`; a fault names the row, the header being row 1.
 function readCells(text) {
   const rows = [];
@@ -125,8 +127,8 @@ function readCells(text) {
       at = end + 1;
       if (at < text.length && !/[,\r\n]/.test(text[at])) throw new Error(`row ${rows.length + 1}: text behind a closing quote; save the sheet as CSV`);
     } else {
-      const stop = text.slice(at).search(/[,\r\n]/);
-      const end = stop < 0 ? text.length : at + stop;
+      ENDS.lastIndex = at;
+      const end = ENDS.exec(text)?.index ?? text.length;
       cell = text.slice(at, end);
       at = end;
     }
@@ -149,21 +151,22 @@ async function loadSheet(text) {
   const places = INDEX.sheet.map((name) => (head || []).indexOf(name));
   if (places.includes(-1)) throw new Error(`column ${INDEX.sheet[places.indexOf(-1)]} is missing; keep the header that was exported`);
   const found = rows.map((cells, at) => readRow(places.map((place) => cells[place]), at + 2));
-  const told = { taken: 0, strange: 0, changed: 0 };
-  const touched = new Set();
-  for (const one of found.filter((each) => each.verdict || each.correction || each.comment)) {
+  const said = found.filter((one) => one.verdict || one.correction || one.comment);
+  const asked = await Promise.all(said.map(async (one) => {
     const session = BY_ID.get(one.session);
-    const asked = session ? (await sessionBody(session)).rows.find((row) => rowKey(row[0], row[1], row[2]) === one.key) : null;
-    if (!asked) {
+    return session ? (await sessionBody(session)).rows.find((row) => rowKey(row[0], row[1], row[2]) === one.key) : undefined;
+  }));
+  const told = { taken: 0, strange: 0, changed: 0 };
+  said.forEach((one, at) => { // nothing is taken before all of it could be read
+    if (!asked[at]) {
       told.strange += 1;
-      continue;
+      return;
     }
-    if (asked[4] !== one.value) told.changed += 1;
-    judged.get(session.id).set(one.key, { verdict: one.verdict, correction: one.correction, comment: one.comment });
-    touched.add(session);
+    if (asked[at][4] !== one.value) told.changed += 1;
+    judged.get(one.session).set(one.key, { verdict: one.verdict, correction: one.correction, comment: one.comment });
     told.taken += 1;
-  }
-  touched.forEach(keep);
+  });
+  new Set(said.filter((_, at) => asked[at]).map((one) => BY_ID.get(one.session))).forEach(keep);
   return told;
 }
 
