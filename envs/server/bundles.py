@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 
@@ -73,7 +74,7 @@ def _request(call: Call, entry: Mapping[str, Any], number: int) -> Request:
         body = dump_resource(resource)
         if method == "PATCH" and resource.get("resourceType") == "Binary":
             raise refused(400, "not-supported", f"Bundle.entry[{number}]: a patch in a Binary; send it by PATCH")
-    return Request(method, path.strip("/"), query, headers, body, call.base)
+    return Request(method, unquote(path).strip("/"), query, headers, body, call.base)
 
 
 def _batch(call: Call, entries: list[Any], handle: Handle) -> list[dict[str, Any]]:
@@ -94,6 +95,7 @@ def _transaction(call: Call, entries: list[Any], handle: Handle) -> list[dict[st
     requests = [_request(call, entry, number) for number, entry in enumerate(entries)]
     order = sorted(range(len(entries)), key=lambda number: (_METHODS.index(requests[number].method), number))
     found: list[dict[str, Any]] = [{} for _ in entries]
+    written: set[str] = set()
     with call.records.together():
         places, names = _places(call, entries, requests)
         for number in _patients_first(order, entries):
@@ -106,12 +108,27 @@ def _transaction(call: Call, entries: list[Any], handle: Handle) -> list[dict[st
                     if number in places:
                         found[number] = _part(_create(call, request, resource, places[number]))
                         continue
-                found[number] = _part(handle(request))
+                reply = handle(request)
+                if request.method in ("PUT", "PATCH"):
+                    _once(reply, written)
+                found[number] = _part(reply)
             except Refused as fault:
                 raise _whole(fault, number) from fault
             except SearchError as fault:
                 raise _whole(Refused(fault.status, fault.issues), number) from fault
     return found
+
+
+def _once(reply: Reply, written: set[str]) -> None:
+    """Refuse a second change of one resource in a transaction, however its entries name it (R4).
+
+    Raises:
+        Refused: 400.
+    """
+    key = reply.headers["Location"].partition("/_history/")[0]
+    if key in written:
+        raise refused(400, "duplicate", "another entry changes the same resource; put both changes into one")
+    written.add(key)
 
 
 def _whole(fault: Refused, number: int) -> Refused:
@@ -125,7 +142,12 @@ def _create(call: Call, request: Request, resource: Resource, identity: str | No
     kind = request.path
     if resource.get("resourceType") != kind:
         raise refused(400, "invalid", f"the resource is a {resource.get('resourceType')}; the URL says {kind}")
-    return create(inner, kind, resource, request.header("if-none-exist"), identity)
+    reply = create(inner, kind, resource, request.header("if-none-exist"), identity)
+    if reply.status == 200 and identity is not None:  # references to it were given another id already
+        raise refused(
+            412, "duplicate", "the condition finds what another entry of the transaction makes; leave one out"
+        )
+    return reply
 
 
 def _places(call: Call, entries: list[Any], requests: list[Request]) -> tuple[dict[int, str | None], dict[str, str]]:

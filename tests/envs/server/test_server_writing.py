@@ -81,6 +81,28 @@ def test_a_transaction_is_done_wholly_or_not_at_all(ask):
     assert ask.get("Patient?identifier=urn:mrn|8").json["total"] == 1
 
 
+def test_a_transaction_changes_each_resource_once(ask):
+    made = ask.post("MedicationRequest", ORDER).json
+    key = f"MedicationRequest/{made['id']}"
+    put = {"resource": made, "request": {"method": "PUT", "url": key}}
+    where = {"resource": made, "request": {"method": "PUT", "url": f"MedicationRequest?_id={made['id']}"}}
+    patch = {"resource": {"resourceType": "MedicationRequest", "status": "stopped"}}
+    patch["request"] = {"method": "PATCH", "url": key.replace("-", "%2D")}
+    for first, second in ((put, put), (put, where), (where, patch)):
+        answer = ask.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [first, second]})
+        assert (answer.status, answer.code) == (400, "duplicate")
+        assert ask.get(key).headers["ETag"] == 'W/"1"'
+    assert ask.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [patch]}).status == 200
+    post = {"method": "POST", "url": "MedicationRequest", "ifNoneExist": "identifier=urn:x|1"}
+    other, named = {"resource": ORDER, "request": post}, {**ORDER, "identifier": [{"system": "urn:x", "value": "1"}]}
+    stale = {**put, "request": {**put["request"], "ifMatch": 'W/"1"'}}
+    twice = [{"fullUrl": f"urn:uuid:{number}", "resource": named, "request": post} for number in range(2)]
+    for entries, status in (([other, stale], 412), (twice, 412), ([other, other], 200)):
+        before = ask.records.pool(None, lambda: None).version
+        assert ask.post("", {"resourceType": "Bundle", "type": "transaction", "entry": entries}).status == status
+        assert ask.records.pool(None, lambda: None).version == before + (0 if status == 412 else 2)
+
+
 def test_a_batch_does_what_it_can(ask):
     entries = [
         {"request": {"method": "GET", "url": "Patient/ward-01"}},
