@@ -167,6 +167,8 @@ class Rules(Frozen):
     titrations: tuple[Titration, ...]
     restarted: Restarted
     lowered: Lowered
+    territories: dict[str, dict[str, str]]
+    """Code of an infarct → finding of a study → what it is where that wall is struck, then and later."""
     developed_from: dict[str, str]
     """Complication → the lab that must be normal on arrival: what was off then has not developed since."""
     never_in_background: tuple[str, ...]

@@ -117,6 +117,8 @@ def _operate(course: Course, illness: Illness) -> None:
     for order in course.profile(illness.id).workup.procedures:
         if order.severity and illness.severity not in order.severity:
             continue
+        if order.codes and illness.code not in order.codes:
+            continue
         if not making.chance(order.percent, "procedure", illness.id, order.procedure, course.ward):
             continue
         stream = making.stream("procedure at", illness.id, order.procedure, course.ward)

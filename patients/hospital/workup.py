@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Literal
 
 from wardround.patients.knowledge import conditions, findings, lexicon
@@ -24,6 +25,7 @@ from .making import HOUR, MINUTE, Making, Reading, between, weighted
 from .physiology_text import quantity
 from .specimens import of_procedures, specimens
 
+_INFARCT = "stemi"
 _NITRITE = "urine_nitrite"
 _WITH_NITRITE = 97
 """Percent of urine cultures that grow where nitrite was positive: the two are of one specimen."""
@@ -123,21 +125,25 @@ def _shown(
     relevance: dict[str, Relevance] = {}
     onset: dict[str, Instant] = {}
     barred: set[str] = set()
+    walls = _walls(making, at)
     for one in sorted(making.suffering(at), key=lambda other: other.id != illness.id):
         for edge in condition_profiles()[one.condition].findings:
             profile = finding_profiles().get(edge.finding)
             if profile is None or profile.type != "imaging" or study_id not in profile.studies:
                 continue
+            if edge.finding in _elsewhere():
+                continue  # it stands for another finding, by the artery
+            name = walls.get(edge.finding, edge.finding)
             if edge.edge == "rules_out":
-                barred.add(edge.finding)
+                barred.add(name)
                 continue
             if not possible(making, profile, at):
                 continue
             percent = edge.by_severity.get(one.severity, edge.percent)
             if making.chance(percent, "shown", one.id, edge.finding):
-                owners.setdefault(edge.finding, []).append((one.id, edge.edge))
-                relevance.setdefault(edge.finding, edge.relevance if one.id == illness.id else "background")
-                onset.setdefault(edge.finding, one.onset)
+                owners.setdefault(name, []).append((one.id, edge.edge))
+                relevance.setdefault(name, edge.relevance if one.id == illness.id else "background")
+                onset.setdefault(name, one.onset)
     found = []
     for finding, owned in owners.items():
         if finding in barred:
@@ -159,6 +165,18 @@ def _shown(
             )
         )
     return found
+
+
+def _walls(making: Making, at: Instant) -> Mapping[str, str]:
+    """Return what findings of the heart are called where the last infarct struck another wall than the usual one."""
+    struck = [one for one in making.illnesses.values() if one.onset <= at and one.condition == _INFARCT]
+    last = max(struck, key=lambda one: (one.onset, int(one.id[1:])), default=None)
+    return rules().territories.get(last.code, {}) if last is not None else {}
+
+
+@cache
+def _elsewhere() -> frozenset[str]:
+    return frozenset(name for one in rules().territories.values() for name in one.values())
 
 
 def side_of(making: Making, illness: str) -> Literal["left", "right"]:

@@ -188,6 +188,8 @@ class ProcedureOrder(_Frozen):
     """What it does to labs and vital signs (oxygen raises the saturation); it wanes as the illness does."""
     every_hours: int | None = None
     """Of a chronic condition: done so often in every stay, whatever brings the patient in (dialysis)."""
+    codes: tuple[str, ...] = ()
+    """Codes of the illness with which it is done so; empty: all."""
     rebounds: bool = False
     """Whether what it does is there in full at its end and comes back from then on, whatever the illness does."""
 

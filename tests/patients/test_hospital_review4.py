@@ -190,11 +190,23 @@ def test_no_study_is_done_during_an_operation() -> None:
 
 
 def test_the_artery_the_ecg_and_the_echo_are_of_one_wall() -> None:
-    order = next(one for one in condition_profiles()["stemi"].workup.procedures
-                 if one.procedure == "coronary_angiography")  # fmt: skip
-    assert all("right coronary" in words for words in order.outcome.en)
-    assert all("右冠状动脉" in words for words in order.outcome.zh)
-    assert all("right coronary" in code.title for code in condition_profiles()["stemi"].codes)
+    walls: set[str] = set()
+    words = {"I21.11": ("right coronary", "右冠状动脉"), "I21.02": ("left anterior descending", "左前降支")}
+    assert {code.code for code in condition_profiles()["stemi"].codes} == set(words)
+    for life, stay, inside in _stays("stemi"):
+        illness = next(one for one in life.illnesses if one.id == stay.principal)
+        english, chinese = words[illness.code]
+        assert english in illness.title
+        for done in life.treated:
+            if done.encounter in inside and done.procedure == "coronary_angiography" and done.outcome is not None:
+                assert english in done.outcome.en, f"{life.index} {done.id}"
+                assert chinese in done.outcome.zh, f"{life.index} {done.id}"
+                walls.add(english)
+        other = rules().territories.get(illness.code, {})
+        seen = {one.finding for one in life.signs if one.encounter in inside and one.study is not None}
+        for usual, name in rules().territories["I21.02"].items():
+            assert (usual if other else name) not in seen, f"{life.index} {stay.id}: {seen}"
+    assert len(walls) == 2
 
 
 # -- infections --------------------------------------------------------------------------------------------------------
