@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Context, Decimal
-from functools import cache
+from functools import cache, lru_cache
 
 from .loader import labs, units
 from .models import Lab, Unit
@@ -21,6 +21,7 @@ _PER = re.compile(r"\s+per\s+", re.IGNORECASE)
 _SUPERSCRIPT = re.compile(r"([a-z])\^?(-1|2)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def unit(text: str) -> Unit | None:
     """Return the unit written as `text` (a UCUM code or any display variant, English or Chinese), or None.
 

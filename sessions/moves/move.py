@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from wardround.patients import Fact, Instant, Interview, Snapshot, Stream
@@ -112,7 +112,7 @@ class Move:
     opening: bool = False
     """May stand at turn 0 as well as later."""
 
-    @property
+    @cached_property
     def types(self) -> frozenset[str]:
         """Resource types that its calls read."""
         return frozenset(call.tool.split(".")[0] for call in self.calls if call.tool.endswith((".search", ".read")))

@@ -22,6 +22,10 @@ from .scenarios import Arc, Scenario, Tier
 from .searching import Search
 from .thread import may_pull, threads_of, thresholds
 
+_COMPARED: Final = 4
+"""Plans of one cell that are compared …"""
+_GOOD: Final = 60
+"""… unless one weighs no more than this: every turn leans on another, and not as most others of the set do."""
 _TURNED_THREADS: Final = 3
 """Threads tried first for a plan in which the patient's words turn the answer."""
 
@@ -60,24 +64,35 @@ def plans(
     if tier == "rich" and not may_be_rich(case, scenario, arc):
         return
     threads = threads_of(case, scenario, tier, arc, stream, quota)
-    searches: dict[tuple[int, int], Search] = {}
+    searches = [
+        (number, Search(case, scenario, tier, arc, thread, opening, stream, quota, doses=dosed, ease=ease))
+        for number, thread in enumerate(threads)
+        for opening, dosed in _openings(case, scenario, tier, arc, thread, quota)
+    ]
     seen: list[tuple[Move, ...]] = []
     for turned in (True, False) if quota.wants_turned() else (False,):
-        for number, thread in enumerate(threads[:_TURNED_THREADS] if turned else threads):
-            for place, (opening, dosed) in enumerate(_openings(case, scenario, tier, arc, thread, quota)):
-                if (number, place) not in searches:
-                    searches[number, place] = Search(
-                        case, scenario, tier, arc, thread, opening, stream, quota, doses=dosed, ease=ease
-                    )
-                moves = searches[number, place].run(turned)
-                if moves is None:
-                    continue
-                if moves not in seen:
-                    seen.append(moves)
-                    chain = chain_of(case, moves, decisions_of(case, scenario))
-                    assert chain is not None
-                    yield Plan(case, scenario, tier, arc, moves, thread, chain)
-                break
+        tried = (one for number, one in searches if not turned or number < _TURNED_THREADS)
+        found = ((one, moves) for one in tried if (moves := one.run(turned)) is not None)
+        for search, moves in _best_first(found):
+            if moves not in seen:
+                seen.append(moves)
+                chain = chain_of(case, moves, decisions_of(case, scenario))
+                assert chain is not None
+                yield Plan(case, scenario, tier, arc, moves, search.thread, chain)
+
+
+def _best_first(found: Iterator[tuple[Search, tuple[Move, ...]]]) -> Iterator[tuple[Search, tuple[Move, ...]]]:
+    """Yield plans so that of each few the one comes first whose turns lean on each other best."""
+    waiting: list[tuple[int, int, Search, tuple[Move, ...]]] = []
+    for number, (search, moves) in enumerate(found):
+        weight = search.weight(moves)
+        waiting.append((weight, number, search, moves))
+        if weight <= _GOOD or len(waiting) >= _COMPARED:
+            waiting.sort(key=lambda one: one[:2])
+            yield from ((one[2], one[3]) for one in waiting)
+            waiting.clear()
+    waiting.sort(key=lambda one: one[:2])
+    yield from ((one[2], one[3]) for one in waiting)
 
 
 def _openings(

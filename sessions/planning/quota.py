@@ -29,6 +29,11 @@ _ROOM: Final = 40
 """Turns before a share of labs binds; a small set cannot keep it."""
 _PLAIN: Final = 240
 """What speaks against a turn that could leave nothing out."""
+_SCARCE: Final = 2
+"""How much dearer a type is to plan than to word, where the set has more of it than of others: words can only take
+what a plan allows …"""
+_OFTEN: Final = 200
+"""… but never as dear as none."""
 WEIGHTS: Final[Mapping[Mix, Mapping[str, int]]] = {"even": EVEN, "paper": PAPER}
 """How implicit types are weighed: each its third, or as in the paper's own set."""
 
@@ -96,7 +101,7 @@ class Quota:
         """Return what speaks against a turn by the types that its words could have; none at all is dear."""
         if not types:
             return _PLAIN
-        return min(self.type_cost(one) for one in types)
+        return min(min(_SCARCE * self.type_cost(one), _OFTEN) for one in types)
 
     def type_cost(self, type_: Implicitness) -> int:
         """Return what speaks against words of a type: how far it is ahead of others."""

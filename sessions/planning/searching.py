@@ -118,6 +118,8 @@ class Search:
         """Of these, what is tried."""
         self.musts = frozenset({ASKED}.union({SCORE} if self.wants_score else (), {SIDES} if tier == "rich" else ()))
         """What a whole session must hold."""
+        self.kinds: list[frozenset[frozenset[str]]] = []
+        """What single choices of each turn bring of that."""
         self.brought: list[frozenset[frozenset[str]]] = []
         """What the turns after each one can bring of that together."""
 
@@ -138,12 +140,18 @@ class Search:
             return None
         ahead = [min(choice.cost for choice in pool) - _NEW_TYPE for pool in pools] + [0]
         self.ahead = [sum(ahead[turn:]) for turn in range(len(self.arc))]
+        self.kinds = [frozenset(choice.brings for choice in pool) for pool in pools]
         self.brought = [frozenset({frozenset[str]()})]
         for pool in reversed(pools):
             self.brought.insert(0, brought(pool, self.brought[0]))
         if self._can_be(brings(self.opening, 0), 0):
             self._deeper((self.opening,), 0)
         return self.found
+
+    def weight(self, moves: tuple[Move, ...]) -> int:
+        """Return what speaks against four moves by what their words could leave out: the lower, the better."""
+        types = (self.leaning.types(move, self.leaning.after(moves[:turn])) for turn, move in enumerate(moves) if turn)
+        return sum(self.quota.leaning_cost(one) for one in types)
 
     def _offered(self) -> list[list[Choice]]:
         """Return the moves that every turn after the opening may be; empty where one has none."""
@@ -188,12 +196,10 @@ class Search:
         """Tell whether no better plan is looked for at a turn: what is left costs more, or was looked at for long."""
         return cost + self.ahead[turn] >= self.cost or self.looks > _LOOKS or place >= _NARROW
 
-    def _may_follow(self, chosen: tuple[Move, ...], choice: Choice, had: frozenset[str]) -> bool:
-        """Tell whether a move may come next: it fits, and what a whole session must hold can still be had."""
+    def _may_follow(self, chosen: tuple[Move, ...], choice: Choice) -> bool:
+        """Tell whether a move may come next: it fits, and the last one makes a whole session."""
         moves = (*chosen, choice.move)
-        if choice.asks and ASKED in had:
-            return False
-        if not self._can_be(had | choice.brings, len(chosen)) or not self._fits(chosen, choice.move):
+        if not self._fits(chosen, choice.move):
             return False
         if len(moves) < len(self.arc):
             return True
@@ -213,19 +219,22 @@ class Search:
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
         new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < _TYPES_LEAST[self.tier] else 0
+        had = frozenset().union(*(brings(move, place) for place, move in enumerate(chosen)))
+        # what could not lead to a whole session, or would ask the patient again, is left out at once
+        use = {one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one}
         pool, earlier = self.pools[turn - 1], self.leaning.after(chosen)
         waiting = [
-            (one.cost + 20 * len(often & one.types) - (new if one.types.difference(read) else 0), place, False)
+            (one.cost + 20 * len(often & one.types) - (new if new and one.types.difference(read) else 0), place, False)
             for place, one in enumerate(pool)
+            if one.brings in use
         ]
         heapify(waiting)
-        had = frozenset().union(*(brings(move, turn) for turn, move in enumerate(chosen)))
         while waiting:
             cost, place, weighed = heappop(waiting)
             choice = pool[place]
             if weighed:
                 yield cost, choice
-            elif self._may_follow(chosen, choice, had):
+            elif self._may_follow(chosen, choice):
                 more = self.quota.leaning_cost(self.leaning.types(choice.move, earlier))
                 heappush(waiting, (cost + more, place, True))
 
