@@ -8,18 +8,28 @@ from typing import Literal
 from wardround.patients.knowledge.graph_models import LabEffect, Severity, Treatment
 
 from .documents import Frozen, Words, read_document
-from .generation_care import Dialysed, Lowered, Lysis, NoThinner, PregnancyTest, Restarted, Tap, Titration
+from .generation_care import (
+    AtOnce,
+    Booked,
+    Dialysed,
+    Eases,
+    Lowered,
+    Lysis,
+    NoThinner,
+    PregnancyTest,
+    Restarted,
+    Tap,
+    Tapered,
+    Titration,
+)
 from .generation_rules import (
     AllergyRule,
     AsNeeded,
-    AtOnce,
-    Booked,
     CallBack,
     CalledFor,
     Closing,
     Cover,
     Drinkers,
-    Eases,
     Explained,
     FamilyRule,
     FromBody,
@@ -35,7 +45,6 @@ from .generation_rules import (
     Shows,
     Slow,
     Soreness,
-    Tapered,
     Thinning,
     ToldWith,
     Transfuse,

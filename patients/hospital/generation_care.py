@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from pydantic import Field
 
 from wardround.patients.knowledge.graph_models import ProcedureOrder
@@ -113,3 +115,43 @@ class Lowered(Bound):
     """Lines of treatment."""
     frequencies: tuple[str, ...]
     """From the most often to the rarest."""
+
+
+class AtOnce(Frozen):
+    """An illness that is treated in the first minutes, before the results are back."""
+
+    treated: tuple[int, int]
+    """Minutes after arrival."""
+    studies: dict[str, tuple[int, int]]
+    """Study → minutes after arrival."""
+    read: tuple[int, int] | None = None
+    """Minutes after which they are read; None: as always."""
+
+
+class Eases(Frozen):
+    """What a procedure takes away."""
+
+    lab: str
+    to: Decimal
+    """As a factor."""
+    lasts_hours: int
+
+
+class Booked(Frozen):
+    """Labs that are booked for who goes home on a drug."""
+
+    drugs: tuple[str, ...]
+    labs: tuple[str, ...]
+    days: tuple[int, int]
+    fresh: bool = False
+    """Only where the drug, or its dose, is new."""
+
+
+class Tapered(Frozen):
+    """Drugs that are lowered step by step after a course longer than some days."""
+
+    drugs: tuple[str, ...]
+    days: int
+    steps: tuple[str, ...]
+    """Doses, each for so many days."""
+    step_days: int
