@@ -33,21 +33,20 @@ _OPPOSITE: Final[dict[Way, Way]] = {"rising": "falling", "falling": "rising"}
 def moved(case: Case, lab: str) -> tuple[Reading, Way | None] | None:
     """Return the value before the latest one of this stay, and which way the lab has gone since; None where unclear.
 
-    "Gone up" may be meant against the value before or against the first of the stay: both must say the same, by more
-    than the last decimals. No way at all is told where every value of the stay is the same.
+    "Gone up" is meant against the value before, by more than could be noise; where the first of the stay lies clearly
+    on the other side, it could be argued. No way at all is told where the value is what it was.
     """
     series, latest = case.view.series.get(lab, ()), case.view.latest.get(lab)
     if latest is None or len(series) < 2 or series[-1] != latest:
         return None
-    ways = {_way(case, one, latest) for one in (series[0], series[-2])}
-    if len(ways) > 1 or "" in ways:
+    way, whole = _way(case, series[-2], latest), _way(case, series[0], latest)
+    if way == "noise" or {way, whole} == {"rising", "falling"} or (way == "same" and whole in {"rising", "falling"}):
         return None
-    way = ways.pop()
-    return series[-2], (None if way == "same" else "rising" if way == "rising" else "falling")
+    return series[-2], (None if way == "same" else way)
 
 
-def _way(case: Case, before: Reading, after: Reading) -> str:
-    """Return rising, falling or same; "" for a change that could be noise."""
+def _way(case: Case, before: Reading, after: Reading) -> Way | Literal["same", "noise"]:
+    """Return which way a value went, if by more than could be noise."""
     change = after.value - before.value
     if change == 0:
         return "same"
@@ -55,7 +54,7 @@ def _way(case: Case, before: Reading, after: Reading) -> str:
     places = max(len(one.text.partition(".")[2]) for one in (before, after))
     least = max(rules.steps * Decimal(1).scaleb(-places), abs(before.value) * rules.stable_percent / Decimal(100))
     if abs(change) < least:
-        return ""
+        return "noise"
     return "rising" if change > 0 else "falling"
 
 

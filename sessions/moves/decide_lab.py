@@ -12,7 +12,7 @@ from wardround.sessions.decisions.tables import band_in, table_of
 from wardround.sessions.record import Reading, plain
 from wardround.sessions.session import GoldCall
 
-from .move import Case, Entity, Move
+from .move import WHOLE, Case, Entity, Move
 from .parts import (
     LEVELS,
     capital,
@@ -45,6 +45,7 @@ def decide_lab(case: Case, decision: Decision) -> Move:
         answer=two_sentences(_found(decision), advice_words(decision)),
         rubric=_rubric(case, decision),
         slots={"lab": named, "step": step_entity(table.step)},
+        words={} if table.step.asked is None else {WHOLE: table.step.names},
         keys=frozenset(reading.keys),
         labs=(named.id,),
         decision=decision,

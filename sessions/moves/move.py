@@ -18,6 +18,9 @@ from wardround.sessions.session import Branch, GoldCall
 SESSION: Final = "@session"
 """Stands for the session's id in the arguments of gold calls until the session is assembled."""
 
+WHOLE: Final = "whole"
+"""Slot of `Move.words`: what a step is called in full, where the words leave out what it is done to."""
+
 Task = Literal["IL", "DG", "CR", "WU"]
 Source = Literal["ehr", "patient", "mixed", "write"]
 Need = Literal["trend", "formula", "threshold", "multi"]

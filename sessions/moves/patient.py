@@ -10,6 +10,7 @@ from wardround.patients import Stream, knowledge
 from wardround.rubrics import Text
 from wardround.sessions.decisions.charted import charted
 from wardround.sessions.record import Order, Reading
+from wardround.sessions.record_others import other_view
 from wardround.sessions.session import GoldCall
 
 from .drugs import askable, order_call, order_items, order_line, was_asked
@@ -204,12 +205,28 @@ def function_told(case: Case) -> list[Told]:
 
 
 def near_symptoms(case: Case, focus: Focus, stream: Stream) -> list[Told]:
-    """Return the symptoms to ask about: that of the focus, what the record does not know, what is there, the rest."""
+    """Return the symptoms to ask about: that of the focus, what bears on it or on the stay, what is there."""
     own = focus.decision.fact.concept if focus.decision.fact is not None else ""
     mixed = stream.shuffled([one for _, one in sorted(symptoms(case).items())])
     asked = {one.partition(":")[2].partition("+")[0] for one in focus.busy if one.startswith("symptom:")}
     fitting = [one for one in mixed if one.concept not in asked]
-    return sorted(fitting, key=lambda one: (one.fact.concept != own, not one.news, one.polarity == "absent"))
+    near = _near_findings(case, focus)
+    return sorted(
+        fitting,
+        key=lambda one: (one.fact.concept != own, one.concept not in near, not one.news, one.polarity == "absent"),
+    )
+
+
+def _near_findings(case: Case, focus: Focus) -> frozenset[str]:
+    """Return what the drugs of the focus may do to the patient, and what the principal diagnosis shows itself by."""
+    order, profiles = focus.decision.order, knowledge.drug_profiles()
+    drugs = focus.drugs | ({order.drug} if order is not None else set())
+    found = {one.finding for drug in drugs if drug in profiles for one in profiles[drug].adverse}
+    principal = other_view(case).principal
+    for concept in () if principal is None else principal.concepts:
+        known = knowledge.condition_profiles().get(concept)
+        found.update(() if known is None else (edge.finding for edge in known.findings))
+    return frozenset(found)
 
 
 def _symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:

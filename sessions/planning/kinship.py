@@ -33,7 +33,7 @@ _ALSO: Final[dict[str, frozenset[str]]] = {
 }
 """Kind of decision → kinds of things that bear on it whichever they are."""
 _LIFE: Final = frozenset({"function", "social", "home"})
-_PAIN: Final = frozenset({"pain"})
+_PAIN: Final = frozenset({"pain", "pain_dose"})
 _GOING_HOME: Final = "discharge-planning"
 _LIVING: Final = frozenset({"event:function", "event:social"})
 """What stands for what the patient says of living at home."""
@@ -89,7 +89,7 @@ def distance(case: Case, thread: Decision, move: Move) -> int:
     near, wide = _circles(case, thread)
     if move.decision is not None and move.decision.kind == thread.kind and move.decision.subject == thread.subject:
         return NEAR
-    if not move.slots and not _fits_any_round(case, thread, move):
+    if move.kind in _LIFE | _PAIN and not _fits_any_round(case, thread, move):
         return FAR
     return _away(move, near, wide)
 

@@ -261,7 +261,8 @@ class Search:
             Choice(move, self._cost(move), move.types, move.source in INTERVIEW, brings(move, 1))
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
-            if move.task != "DG" or move.score is None or move.score in self.scores
+            if move.score is None or move.score in self.scores
+            if move.kind != _DOSED or self.doses or move.slots["drug"].id in self.drugs
         ]
         choices.sort(key=lambda choice: choice.cost)
         kept = {

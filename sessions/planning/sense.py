@@ -19,6 +19,8 @@ from wardround.sessions.record import Reading
 from wardround.sessions.record_others import other_view
 
 _ORDER: Final = "MedicationRequest.create"
+_ORDERED: Final = "MedicationRequest/"
+_LOOKED_UP: Final = "MedicationRequest.search"
 _DOSED: Final = "prescribe_if"
 _TAKEN: Final = frozenset({None, "taking"})
 _ENDS: Final = frozenset({"hold", "stop", "switch", "swap", "reduce", "ease"})
@@ -27,7 +29,19 @@ _GRAVE: Final = 2
 """Severity of what is acted on at once."""
 _IN_PLAY: Final = 2
 """A dose is thought of by the kidney's function up to so many times the bound at which it changes."""
-_ASKS_ORDER: Final = frozenset({"dose", "lab_dose", "order_given", "dose_adherence", "doses", "pain_dose", "plan_dose"})
+_ASKS_ORDER: Final = frozenset(
+    {
+        "dose",
+        "lab_dose",
+        "order_given",
+        "dose_adherence",
+        "doses",
+        "pain_dose",
+        "plan_dose",
+        "branch_order",
+        "branch_drug",
+    }
+)
 """Kinds of turns that ask what is ordered of a drug."""
 
 
@@ -56,8 +70,9 @@ def _asks_again(chosen: Sequence[Move], move: Move, *, alone: bool) -> bool:
     """Tell whether a turn asks for an order that was told."""
     if move.kind not in _ASKS_ORDER or (alone and move.conflict):
         return False
-    orders = {key for key in move.keys if key.startswith("MedicationRequest/")}
-    return any(one.kind in _ASKS_ORDER and orders & one.keys for one in chosen)
+    orders = {key for key in move.keys if key.startswith(_ORDERED)}
+    told = (one for one in chosen if any(call.tool == _LOOKED_UP for call in one.calls))
+    return any(orders & one.keys for one in told)
 
 
 def _left_open(case: Case, chosen: Sequence[Move], move: Move) -> bool:
@@ -77,12 +92,28 @@ def _passes_over(case: Case, thread: Decision, moves: Sequence[Move]) -> bool:
     move, facts = moves[-1], [one.fact for one in moves if one.fact is not None]
     if move.task in {"IL", "DG"}:
         return any(_grave(case, lab, thread) for lab in move.labs)
+    if any(_unheeded(fact, moves) for fact in facts):
+        return True
     drug = _kept(move)
     if drug is None:
         return False
     mine = None if move.decision is None else move.decision.fact
     heard = any(_against(fact, drug) and (mine is None or mine.id != fact.id) for fact in facts)
     return heard or _barred(case, drug, facts, moves)
+
+
+def _unheeded(fact: Fact, moves: Sequence[Move]) -> bool:
+    """Tell whether what a patient said of a drug, not taken or doing harm, is left for something about another one."""
+    against = fact.kind == "adherence" and fact.state not in _TAKEN
+    harm = fact.kind == "symptom" and fact.polarity == "present"
+    if fact.drug is None or not (against or harm):
+        return False
+    done = [one.decision for one in moves if one.task in {"CR", "WU"} and one.decision is not None]
+    if any(one.fact is not None and one.fact.id == fact.id for one in done):
+        return False
+    about = {one.order.drug for one in done if one.order is not None}
+    about.update(one.slots["drug"].id for one in moves if one.task in {"CR", "WU"} and "drug" in one.slots)
+    return fact.drug not in about
 
 
 def _kept(move: Move) -> str | None:
@@ -184,12 +215,12 @@ def _called_for(case: Case, thread: Decision, drugs: frozenset[str], score: str)
         return True
     if use.needs_drugs and not (drugs and _one_of(drugs, use.needs_drugs) and takes(case, use.needs_drugs)):
         return False
-    if use.needs:
+    if use.needs and thread.kind != "home":
         principal = other_view(case).principal
         here = () if principal is None else principal.concepts
         return _one_of(here, use.needs) or (bool(use.needs_drugs) and _one_of(drugs, use.needs_drugs))
-    if use.needs_drugs:
-        return True
+    if use.needs_drugs or use.needs:
+        return bool(use.needs_drugs)
     # what is worked out of labs alone: where one of them is off, and is what the session is about
     labs = {lab for source in use.inputs.values() if source.kind == "lab" for lab in source.of}
     own = thread.reading

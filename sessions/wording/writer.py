@@ -9,8 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from wardround.patients import Stream
-from wardround.sessions.decisions.tables import table_of
-from wardround.sessions.moves.move import Entity, Move
+from wardround.sessions.moves.move import WHOLE, Entity, Move
 from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
 
 from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole
@@ -232,8 +231,7 @@ class Writer:
             for slot in self._needs - (shape.slots - shape.left_out)
             if slot in self._move.slots
         )
-        clear = (self._move.task == "DG" and self._move.score is None) or self._bare()
-        if clear and not self._recovered(hidden, discourse):
+        if self._move.task == "DG" and self._move.score is None and not self._recovered(hidden, discourse):
             return None  # what is gathered leans on the picture only where it leaves out what is in it
         known = {entity.key: entity for said in discourse.turns for entity in said.move.slots.values()}
         # a plain look-up turns on nothing that was asked before
@@ -248,11 +246,6 @@ class Writer:
             if filled is not None:
                 return filled
         return None
-
-    def _bare(self) -> bool:
-        """Tell whether a question says "an early repeat" without of what, so that what it leaves out must be clear."""
-        decision = self._move.decision
-        return self._move.kind == "decide_lab" and decision is not None and table_of(decision).step.asked is not None
 
     def _recovered(self, hidden: frozenset[str], discourse: Discourse) -> bool:
         """Tell whether a question leaves out something, and nothing that could be something else."""
@@ -295,11 +288,16 @@ class Writer:
             words[language] = said
         return Pair(pair, words, type_, antecedents, added)
 
+    def _whole(self, language: Language) -> dict[str, str]:
+        """Return what a step is called where its thing is not named beside it: "an early repeat" of what."""
+        names = self._move.words.get(WHOLE)
+        return {} if names is None else {"step": (names.zh or names.en) if language == "zh" else names.en}
+
     def _words(self, shape: Shape, language: Language, topics: str | None, *, first: bool) -> tuple[str, str] | None:
         """Return both forms of a shape in words, None where one breaks a limit; filled once for all dialogues."""
         key = (language, shape.explicit, shape.implicit, topics)
         if key not in self._said:
-            values = self._values[language] | ({"topics": topics} if topics is not None else {})
+            values = self._values[language] | ({} if topics is None else {"topics": topics, **self._whole(language)})
             explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
             broken = any(
                 faults(form, task=self._move.task, first=first, language=language) for form in {explicit, implicit}

@@ -115,7 +115,7 @@ def test_a_drug_goes_on_only_with_what_was_heard_of_it(case_of: Callable[..., Ca
     pain = heard(PAIN)
     assert refused(case, pain, ordered(case, "atorvastatin"))
     assert refused(case, pain, ordered(case, "rosuvastatin"))  # another statin does the same
-    assert not refused(case, pain, ordered(case, "lisinopril"))
+    assert not refused(case, heard(PAIN.model_copy(update={"drug": None})), ordered(case, "lisinopril"))
     assert not refused(case, heard(PAIN.model_copy(update={"polarity": "absent"})), ordered(case, "atorvastatin"))
     weighed = decided(case, "atorvastatin", fact=PAIN)
     assert not refused(case, pain, ordered(case, "atorvastatin", weighed))
@@ -132,6 +132,19 @@ def test_a_drug_that_was_stopped_is_not_renewed(case_of: Callable[..., Case]) ->
     assert not refused(case, heard(STOPPED.model_copy(update={"state": "taking"})), ordered(case, "lisinopril"))
     assert hears_elsewhere(heard(STOPPED), frozenset({"warfarin"}))
     assert not hears_elsewhere(heard(STOPPED), frozenset({"lisinopril"}))
+
+
+def test_what_is_done_after_harm_or_missed_doses_is_about_that_drug(case_of: Callable[..., Case]) -> None:
+    case = case_of(Atorvastatin="40 mg", Lisinopril="10 mg")
+    advice = fakes.move("decide", "CR", "ehr", "advice", decision=decided(case, "lisinopril", "hold"))
+    assert refused(case, heard(PAIN), advice)
+    assert refused(case, heard(STOPPED), replace(advice, decision=decided(case, "atorvastatin", "hold")))
+    assert not refused(case, heard(PAIN.model_copy(update={"drug": None})), advice)  # nothing says that a drug did it
+    assert not refused(case, advice, heard(PAIN))  # heard last, it is left for the next round
+    first = fakes.move(
+        "decide", "CR", "mixed", "first", decision=decided(case, "atorvastatin", "hold", PAIN), fact=PAIN
+    )
+    assert not refused(case, first, advice)
 
 
 def test_no_drug_goes_on_that_a_diagnosis_forbids(case_of: Callable[..., Case]) -> None:
