@@ -13,7 +13,7 @@ from typing import Final
 
 from wardround.sessions.moves.move import Entity, Move
 from wardround.sessions.session import Implicitness
-from wardround.sessions.wording.discourse import kind_of
+from wardround.sessions.wording.discourse import EVENT, kind_of
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.phrases import ENTITY_SLOTS, load_phrases
 from wardround.sessions.wording.resting import About, about
@@ -75,6 +75,8 @@ class _Named:
     groups: tuple[tuple[str, str], ...]
     """Group and key of each thing."""
     asks: frozenset[str]
+    topics: frozenset[str]
+    """Keys of what was asked about, and of what stands for it ("event:pain"): "given all this" stands for no other."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,9 @@ class Leaning:
         if kept is not None:
             return kept[1]
         entities = tuple(move.slots.values())
-        named = _Named(entities, tuple((_group(one.kind), one.key) for one in entities), _says(move.kind))
+        named = _Named(
+            entities, tuple((_group(one.kind), one.key) for one in entities), _says(move.kind), _topics(move)
+        )
         self._named[id(move)] = (move, named)  # while it is kept, no other object has its id
         return named
 
@@ -163,7 +167,7 @@ class Leaning:
             return False
         own = frozenset(entity.key for entity in move.slots.values()) if move.task != "DG" else _NOTHING
         bearing = self._turns_on(move).of(earlier.asked) | own
-        held = [keys for one in earlier.said if (keys := bearing.intersection(key for _, key in one.groups))]
+        held = [keys for one in earlier.said if (keys := bearing & one.topics)]
         everything = _NOTHING.union(*held)
         if len(held) < _PICTURE_FROM or len(everything) < _PICTURE_FROM or not self._judged(move, earlier):
             return False
@@ -183,6 +187,17 @@ class Leaning:
         if id(move) not in self._abouts:
             self._abouts[id(move)] = (move, about(move.rubric))
         return bool(self._abouts[id(move)][1].of(entity for one in earlier.said for entity in one.entities))
+
+
+def _topics(move: Move) -> frozenset[str]:
+    found = set()
+    for topic in kind_of(move.kind).topics:
+        entity = move.slots.get(topic.slot) if topic.slot is not None else None
+        if entity is not None and not topic.context:
+            found.add(entity.key)
+        elif topic.event is not None and topic.slot is None:
+            found.add(EVENT + topic.event)
+    return frozenset(found)
 
 
 def _grouped(said: Sequence[_Named]) -> dict[str, frozenset[str]]:

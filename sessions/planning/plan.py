@@ -24,7 +24,7 @@ from .thread import may_pull, threads_of, thresholds
 
 _COMPARED: Final = 4
 """Plans of one cell that are compared …"""
-_GOOD: Final = 60
+_GOOD: Final = 120
 """… unless one weighs no more than this: every turn leans on another, and not as most others of the set do."""
 _TURNED_THREADS: Final = 3
 """Threads tried first for a plan in which the patient's words turn the answer."""

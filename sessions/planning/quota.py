@@ -29,10 +29,10 @@ _ROOM: Final = 40
 """Turns before a share of labs binds; a small set cannot keep it."""
 _PLAIN: Final = 240
 """What speaks against a turn that could leave nothing out."""
-_SCARCE: Final = 2
+_SCARCE: Final = 4
 """How much dearer a type is to plan than to word, where the set has more of it than of others: words can only take
 what a plan allows …"""
-_OFTEN: Final = 200
+_OFTEN: Final = 220
 """… but never as dear as none."""
 WEIGHTS: Final[Mapping[Mix, Mapping[str, int]]] = {"even": EVEN, "paper": PAPER}
 """How implicit types are weighed: each its third, or as in the paper's own set."""
@@ -116,7 +116,8 @@ class Quota:
                 return f"{lab} would be asked for in more than {LAB_PERCENT} % of turns"
         acts = [move.decision.unchanged for move in moves if move.task == "CR" and move.decision is not None]
         same = self.used["unchanged:yes"] + sum(acts)
-        if any(acts) and same * 100 > UNCHANGED_PERCENT[1] * (same + self.used["unchanged:no"] + acts.count(False) + 2):
+        decided = same + self.used["unchanged:no"] + acts.count(False)
+        if any(acts) and same * 100 > UNCHANGED_PERCENT[1] * (decided + (2 if decided < _ROOM else 0)):
             return "no change would be right in more than half of the CR turns"
         return ""
 
