@@ -44,6 +44,8 @@ class RuleWords(_Frozen):
     """(act, target) that are right as well; {drug}."""
     say: Names | None = None
     """What to do, in place of the act's own words."""
+    priority: Literal["routine", "urgent"] | None = None
+    """Of a repeat of the lab, in place of the act's own: what is looked at again in weeks is not urgent."""
     daily_above: str | None = None
     """It stands only where the drug's ordered daily amount is above this."""
     contested: bool = False

@@ -307,7 +307,13 @@ def decision_writes(case: Case, decision: Decision) -> Iterator[Move]:
         lower = lower_dose(case, order)
         if lower is not None:
             yield from _ordered(case, decision, lower, order.amount)
-    yield recheck(case, reading, rule.priority, decision)
+    yield recheck(case, reading, _priority(case, decision) or rule.priority, decision)
+
+
+def _priority(case: Case, decision: Decision) -> str | None:
+    """Return how soon the lab is repeated by the decision's own rule; None where it does not say."""
+    words = None if decision.turned else case.common.rules.get(decision.rules[0])
+    return None if words is None else words.priority
 
 
 def _ordered(case: Case, decision: Decision, amount: Decimal, forbidden: Decimal) -> Iterator[Move]:

@@ -111,12 +111,12 @@ def _fits_any_round(case: Case, thread: Decision, move: Move) -> bool:
     if move.kind in _LIFE:
         return thread.kind == "home" or case.scenario == _GOING_HOME
     if move.kind in _PAIN:
-        hurts = {finding for finding in _complaints(case) if "pain" in finding}
+        hurts = {finding for finding in complaints(case) if "pain" in finding}
         return bool(hurts) or (thread.order is not None and relieves_pain(thread.order))
     return True
 
 
-def _complaints(case: Case) -> tuple[str, ...]:
+def complaints(case: Case) -> tuple[str, ...]:
     """Return what the principal diagnosis of the stay presents with."""
     principal = other_view(case).principal
     profile = None if principal is None else knowledge.condition_profiles().get(principal.concepts[0])

@@ -18,6 +18,8 @@ from wardround.sessions.moves.score_gather import computable
 from wardround.sessions.record import Reading
 from wardround.sessions.record_others import other_view
 
+from .kinship import complaints, of_the_stay
+
 _ORDER: Final = "MedicationRequest.create"
 _ORDERED: Final = "MedicationRequest/"
 _LOOKED_UP: Final = "MedicationRequest.search"
@@ -91,7 +93,7 @@ def _passes_over(case: Case, thread: Decision, moves: Sequence[Move]) -> bool:
     """Tell whether the last of some turns goes on as if something said so far had not been."""
     move, facts = moves[-1], [one.fact for one in moves if one.fact is not None]
     if move.task in {"IL", "DG"}:
-        return any(_grave(case, lab, thread) for lab in move.labs)
+        return any(_grave(case, lab, thread) for lab in move.labs) or _complained(case, thread, move)
     if any(_unheeded(fact, moves) for fact in facts):
         return True
     drug = _kept(move)
@@ -185,6 +187,14 @@ def _in_grave_band(case: Case, lab: str) -> bool:
             if value is not None and any(one.holds(value, closed=True) for one in bands):
                 return True
     return False
+
+
+def _complained(case: Case, thread: Decision, move: Move) -> bool:
+    """Tell whether a patient still complains of what they came for, and the session is about something else."""
+    fact = move.fact
+    if fact is None or fact.kind != "symptom" or fact.polarity != "present" or of_the_stay(case, thread):
+        return False
+    return fact.concept in complaints(case)
 
 
 def hears_elsewhere(move: Move, drugs: frozenset[str]) -> bool:

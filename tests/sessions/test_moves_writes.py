@@ -63,6 +63,13 @@ def scored(case: Case, move: Move, language: str = "en", answer: str | None = No
     return score(session.turns[0].spec("physassist"), answer or move.answer.get(language), trace)
 
 
+def test_what_is_repeated_in_weeks_is_not_urgent() -> None:
+    slow = {name: rule for name, rule in common().rules.items() if rule.say is not None and "week" in rule.say.en}
+    assert {"statin_alt_2", "raas_creatinine_2"} <= slow.keys()
+    rechecks = {name for name, rule in slow.items() if rule.say is not None and "within" in rule.say.en}
+    assert {slow[name].priority for name in rechecks} == {"routine"}
+
+
 def test_the_three_writes_hold(case: Case) -> None:
     order, reading = case.view.orders["lisinopril"], case.view.latest["potassium"]
     moves = [order_of(case), writes.recheck(case, reading, "urgent"), writes.flag(case, order, "hold")]

@@ -17,7 +17,7 @@ from wardround.sessions.moves.drugs import dose_move
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Entity, Move
 from wardround.sessions.moves.patient import labs_of_symptom
-from wardround.sessions.planning.kinship import FAR, distance
+from wardround.sessions.planning.kinship import FAR, complaints, distance
 from wardround.sessions.planning.sense import hears_elsewhere, scores_called_for, senseless
 from wardround.sessions.planning.thread import thresholds
 
@@ -171,6 +171,17 @@ def test_a_value_that_is_acted_on_at_once_is_no_side_matter(case_of: Callable[..
 
 
 # -- what belongs together ---------------------------------------------------------------------------------------------
+
+
+def test_what_a_patient_came_for_is_not_heard_beside_something_else(make_builder: Callable[..., ChartBuilder]) -> None:
+    chart = make_builder(Lisinopril="10 mg")
+    chart.condition("Stroke", code="I63.9", onset="2030-03-04", known_at="2030-03-04", encounter=STAY, rank=1)
+    case = fakes.case_of(chart.chart(), STAY, NOON)
+    droop = PAIN.model_copy(update={"concept": "facial_droop", "drug": None})
+    assert "facial_droop" in complaints(case)
+    assert refused(case, heard(droop), thread=decided(case, "lisinopril"))
+    assert not refused(case, heard(droop.model_copy(update={"polarity": "absent"})), thread=decided(case, "lisinopril"))
+    assert not refused(case, heard(PAIN), thread=decided(case, "lisinopril"))
 
 
 def test_a_clearance_is_worked_out_for_a_drug_that_is_dosed_by_it(
