@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from wardround import load_charts, load_sessions
 from wardround.agents.llm import ModelPlan
-from wardround.agents.registry import AgentSpec, find_agent
+from wardround.agents.registry import AgentSpec, find_agent, is_model
 from wardround.envs import Episode
 from wardround.patients import ChartStore, Stream, UsageError
 from wardround.sessions import Session, SessionSet
@@ -78,7 +78,11 @@ def play_round(plan: PlayPlan, terminal: Terminal) -> dict[str, Any]:
         episode = _episode(plan, saved, session, store)
         if saved is not None and plan.resume is not None:
             episode = saving.resume(plan.resume, saved, session, episode, session_set.hash)
-        spec = find_agent(plan.watch, session_set, plan.model) if plan.watch is not None else None
+        spec = None
+        if plan.watch is not None:
+            if is_model(plan.watch):  # a session may say less of its data than the chart does
+                (plan.model or ModelPlan()).allow((session.licence, episode.chart.licence))
+            spec = find_agent(plan.watch, session_set, plan.model)
         game = Game(episode, terminal, _about(plan, saved, session_set, spec), plan.gold, plan.resume or plan.save)
         return _run(plan, game, spec, resumed=saved)
 
@@ -121,6 +125,7 @@ def _about(plan: PlayPlan, saved: Saved | None, session_set: SessionSet, spec: A
         "charts": plan.charts or (saved.charts if saved else None),
         "set_hash": session_set.hash,
         "seed": saved.seed if saved else plan.seed,
+        "data_agreement": saved.data_agreement if saved else plan.model.agreement if plan.model else None,
         # what was once seen is known for good
         "gold_shown": plan.gold or bool(saved and saved.gold_shown) or bool(spec and spec.sees_gold),
     }

@@ -61,6 +61,8 @@ class Saved(_Strict):
     """Of the agent that was watched."""
     gold_shown: bool
     """Whether the player has seen gold (or the rubric of a session for evaluation)."""
+    data_agreement: str | None
+    """Under which a model that was watched read the chart."""
     actions: list[Call | Given | Mistake]
     trajectory_hash: str
     """Of the episode after the last action."""

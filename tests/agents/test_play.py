@@ -206,15 +206,15 @@ def test_what_steers_a_terminal_is_made_visible() -> None:
     assert visible("钾 5.9 µmol/L — ≥ é\nnext") == "钾 5.9 µmol/L — ≥ é\nnext"
 
 
-def _hostile_set(folder: Path) -> tuple[str, str]:
+def _hostile_set(folder: Path, licence: str = "CC0-1.0") -> tuple[str, str]:
     bad = "\u202etxet\u202c \x1b[31mred\x1b]0;t\x07 [bold]x[/bold] "
-    builder = ChartBuilder("p-1", sex="female", birth_date="2085-06-01", licence="CC0-1.0")
+    builder = ChartBuilder("p-1", sex="female", birth_date="2085-06-01", licence=licence)
     builder.encounter("e-1", "IMP", "2150-03-01T09:00:00Z", "2150-03-09T12:00:00Z")
     builder.note("Progress note", f"\u202etxet {bad.replace(chr(27), chr(0x9B)).replace(chr(7), ' ')}" + "w" * 3000,
                  at="2150-03-02T08:00:00Z", encounter="e-1", id="n-1")  # fmt: skip
     builder.lab("Potas\u202esium\u200b", "4.2", "mmol/L", at="2150-03-02T06:00:00Z", encounter="e-1", id="k-1")
     store = str(folder / "c.sqlite")
-    with StoreWriter(store, licence="CC0-1.0", provenance={}) as writer:
+    with StoreWriter(store, licence=licence, provenance={}) as writer:
         writer.add("p-1", builder.resources())
     with load_charts(store) as charts:
         chart = charts.chart("p-1")
@@ -365,6 +365,12 @@ def test_an_evaluation_session_shows_its_rubric_only_when_asked(tmp_path: Path) 
     assert "no measure of anyone" in page and "verdicts" in report["turns"][0]
     report, _ = _play("", session=None, resume=seen)
     assert report["gold_shown"], "what was once seen stays so"
+
+
+def test_no_model_watches_a_chart_that_needs_an_agreement(tmp_path: Path) -> None:
+    sessions, charts = _hostile_set(tmp_path, licence="credentialed")  # the session itself says CC0-1.0
+    with pytest.raises(UsageError, match="--data-agreement"):
+        _play("", sessions=sessions, charts=charts, session="s-1", watch="litellm:openai/none")
 
 
 def test_both_languages_and_the_fhir_view() -> None:
