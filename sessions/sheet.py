@@ -20,7 +20,9 @@ from wardround.patients import DataError, Stream, UsageError
 from .session import Session, Turn
 
 SHEET_COLUMNS: Final = ("session", "turn", "what", "key", "shown", "value", "verdict", "correction", "comment")
+"""Columns of a review sheet, in their order (docs/review.md)."""
 VERDICTS: Final = ("ok", "revise", "reject")
+"""What a reader may say of a row; an empty cell is a row nobody has judged."""
 PLAUSIBILITY: Final = "plausibility"
 IMPLICITNESS: Final = "implicitness"
 ITEM: Final = "item"
