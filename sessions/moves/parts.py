@@ -173,7 +173,13 @@ def advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
     """Return the item that the right thing is recommended; any accepted act counts."""
     checks = tuple(AdviceCheck(act=act, target=target) for act, target in decision.accepted)
     check: Check = checks[0] if len(checks) == 1 else AnyOf(checks=checks)
-    return item("advice", f"Recommends: {decision.advice.en}.", f"建议：{decision.advice.zh}。", check, rests_on)
+    return item(
+        "advice",
+        f"Recommends: {decision.advice.en}.",
+        f"建议：{str(decision.advice.zh).removeprefix('建议')}。",
+        check,
+        rests_on,
+    )
 
 
 def danger_item(case: Case, decision: Decision) -> Item:

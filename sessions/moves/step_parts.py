@@ -56,7 +56,13 @@ def step_advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
         targets += _AGAIN if table_of(decision).step.act == "recheck" else ()
         checks.extend(MentionCheck(concept=target, polarity="absent") for target in targets)
     check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
-    return item("advice", f"Recommends: {decision.advice.en}.", f"建议：{decision.advice.zh}。", check, rests_on)
+    return item(
+        "advice",
+        f"Recommends: {decision.advice.en}.",
+        f"建议：{str(decision.advice.zh).removeprefix('建议')}。",
+        check,
+        rests_on,
+    )
 
 
 def step_danger_item(case: Case, decision: Decision) -> Item:
