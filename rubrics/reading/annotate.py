@@ -31,6 +31,7 @@ ACCOUNT_OPENERS = words("annotate.account_openers")
 CT_KINDS = frozenset(("ct_contrast", "ct_noncontrast"))
 UNGIVEN_REACH = 4
 CONTRAST_REACH = 6
+LEVEL_REACH = 6
 COUNT_REACH = 14
 
 
@@ -320,14 +321,16 @@ def _no_doubt(document: Document, cue: Ann, covered: list[bool]) -> bool:
 
 
 def _as_levels(anns: list[Ann]) -> None:
-    """Read a drug or vitamin that its own concentration follows as the blood level ("B12 of 128 pg/mL")."""
+    """Read a drug or vitamin that its own concentration follows as the blood level ("B12 is low at 128 pg/mL")."""
     sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
+    starts = {ann.start for ann in anns if ann.layer == "concept"}
     labs = knowledge.labs()
     for ann in anns:
         if ann.layer != "concept" or not ann.value.drug:
             continue
         level = next((lab for one in ann.value.ids if (lab := level_name(one))), None)
-        size = next((sizes[at] for at in range(ann.end, ann.end + 4) if at in sizes), None)
+        other = next((at for at in range(ann.end, ann.end + LEVEL_REACH) if at in starts), ann.end + LEVEL_REACH)
+        size = next((sizes[at] for at in range(ann.end, other) if at in sizes), None)
         if level is None or size is None or size.dimension in ("mass", "volume", "activity", "substance"):
             continue
         if knowledge.convert(Decimal(1), size.unit, labs[level].unit, level) is not None:

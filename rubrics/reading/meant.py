@@ -11,6 +11,8 @@ from .framed import Framed
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
 NO_ADVICE = tuple(sorted(words("acts.no_advice")))
 TURNS = words("acts.turns")
+DECIDED = tuple(sorted(words("acts.decided")))
+"""What settles a choice that was called open ("A也行，还是选B")."""
 BEFORE_GERUND = words("acts.before_gerund")
 AFTER_GERUND = words("acts.after_gerund")
 
@@ -39,7 +41,8 @@ class Meant(Framed, ABC):
                     return True  # "I would normally avoid it, but here it is fine"
             elif mod.kind == "tossup":
                 first, last = sorted((mod.start, ann.start))
-                if not any(tokens[i].key in TURNS for i in range(first, last)):
+                decided = mod.start < ann.start and any(word in self.document.text(first, ann.end) for word in DECIDED)
+                if not decided and not any(tokens[i].key in TURNS for i in range(first, last)):
                     return True
         return False
 

@@ -25,6 +25,8 @@ AIMS = tuple(sorted(words("roles.aims")))
 """What may stand between 比, a bound and the word that compares with it."""
 SETTING = words("roles.setting")
 """What stands between a criterion and its number, the concept aside."""
+ATTAINED = words("roles.attained")
+ATTAINED_ENDS = frozenset("才时者以即就便则方的")
 LESS, MORE = words("roles.less"), words("roles.more")
 
 
@@ -58,7 +60,7 @@ class Roles:
             )
             named = self._named_bound(cue, ann, gap)
             if filler or named:
-                return self._side(cue, ann)
+                return "" if self._attained(cue, ann) else self._side(cue, ann)
         for cue in self.sentence.within(ann.end, ann.end + 6, "state"):
             if (
                 cue.kind in ("above", "below")
@@ -69,6 +71,28 @@ class Roles:
             ):
                 return cue.kind
         return ""
+
+    def _attained(self, cue: Ann, ann: Ann) -> bool:
+        """As in "血钾已达6.2mmol/L": what a measurement has come to; no criterion, no other current number is named."""
+        if self._text_of(cue) not in ATTAINED or ann.value.unit is None or self._criterion_near(ann):
+            return False
+        tokens, clause = self.document.tokens, self.document.clause
+        if ann.end < self.sentence.end and tokens[ann.end].raw in ATTAINED_ENDS:
+            return False  # "达257μmol/L才需光疗"
+        earlier = [q for q in self.quantities if q.end <= cue.start and q.value.dimension == ann.value.dimension]
+        dated = {clause[a.start] for a in self.sentence.anns if a.layer == "time"}
+        dated |= {clause[m.start] for m in self.scopes.mods if m.kind == "past"}
+        return all(clause[q.start] in dated for q in earlier)
+
+    def _criterion_near(self, ann: Ann) -> bool:
+        """Tell whether a criterion, goal or what is to be done follows a number in its clause."""
+        end = self.document.clause_end(self.sentence, ann.start)
+        return any(
+            m.kind in ("target", "criterion", "reference") and ann.end <= m.start < end for m in self.scopes.mods
+        )
+
+    def _text_of(self, ann: Ann) -> str:
+        return self.document.text(ann.start, ann.end)
 
     def _goes_on(self, cue: Ann) -> bool:
         """As in "95g/L未达到110的目标": what was not reached follows, the number before is the patient's."""

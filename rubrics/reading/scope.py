@@ -21,6 +21,9 @@ UNTIL = words("scope.until")
 BECAUSE = words("scope.because")
 """Words that end what an "until" is about ("delay it until June since the stent is new")."""
 STRONG_CONDITIONS = words("scope.strong_conditions")
+NOT_THE_CAUSE = words("scope.not_the_cause")
+DENIED_CAUSE = words("scope.denied_cause")
+CAUSING = words("scope.causing")
 
 
 class Scopes:
@@ -72,13 +75,23 @@ class Scopes:
         resolved = False
         for mod in self.mods:
             if mod.kind == "neg" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
-                forward = True
+                forward = forward or not self._of_cause(mod, start, end)
             elif (
                 mod.kind == "neg_back" and mod.start >= end and self._reached_back(mod, end) and self._points_back(mod)
             ):
                 backward = True
                 resolved = resolved or self._text(mod) in RESOLVED
         return forward or backward, resolved
+
+    def _of_cause(self, mod: Ann, start: int, end: int) -> bool:
+        """As in "not due to anaemia", "并非贫血所致": denied as the cause; whether it is there stays open."""
+        clause = self.document.clause
+        for link in self.sentence.of("link"):
+            if link.kind == "not" and link.start <= mod.start < link.end <= start and self._text(link) in NOT_THE_CAUSE:
+                return True
+            if self._text(mod) in DENIED_CAUSE and self._text(link) in CAUSING:
+                return mod.end <= start and end <= link.start and clause[link.start] == clause[mod.start]
+        return False
 
     def denied_next_to(self, start: int) -> bool:
         """Tell whether a negation stands right before `start`, no list in between."""
@@ -186,6 +199,8 @@ class Scopes:
         clause = self.document.clause
         for mod in self.mods:
             if mod.kind == "hedge" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
+                return True
+            if mod.kind == "neg" and self._of_cause(mod, start, end) and self._reaches(mod, start):
                 return True
             if mod.kind == "retract" and mod.start >= end and mod.start - end <= REACH:
                 return True

@@ -23,6 +23,9 @@ two were written before any of the reader was read, `blind15` after both had bee
 Two labels of `blind14` were corrected by the definitions ("stop alcohol" says that he drinks; a 考虑 before a diagnosis
 makes it); a doubtful row of each language of `blind15` was dropped after its first run.
 
+`blind16` was written and labelled before the code was read again: 54 of 60 and 55 of 60 at first sight (90.0 and
+91.7 %); a doubtful row of each language ("once her vitamin D is replete") was dropped since.
+
 `misread` holds what was once read wrongly in a way that pays, with near misses; `idioms` short everyday wordings and as
 many that only look alike (94.3 % of the former and 84.3 % of the latter right when written, mended since).
 """
@@ -69,6 +72,7 @@ SETS = {
     "blind13": ("blind13", 70, 4),
     "blind14": ("blind14", 50, 3),
     "blind15": ("blind15", 36, 2),
+    "blind16": ("b16", 59, 3),
 }
 FLOORS = {
     ("labelled", "en"): 0.971,
@@ -103,6 +107,8 @@ FLOORS = {
     ("blind14", "zh"): 0.98,
     ("blind15", "en"): 0.94,
     ("blind15", "zh"): 0.94,
+    ("blind16", "en"): 0.98,
+    ("blind16", "zh"): 0.98,
 }
 
 
