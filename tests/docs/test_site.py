@@ -133,3 +133,13 @@ def test_the_checker_sees_what_is_broken() -> None:
     page = _Page()
     page.feed('<a href="x.html#y"></a><script src="https://x.org/a.js"></script><p id="z">')
     assert (page.links, page.asked, page.names) == (["x.html#y"], ["https://x.org/a.js"], {"z"})
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"])
+def test_files_that_texts_beside_the_docs_name_are_there(name: str) -> None:
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+        assert re.match(r"https?:", link) or (path.parent / link).exists(), link
+    for named in re.findall(r"(?<![\w/])(?:docs|examples|scripts|tests)/[\w./-]*\.(?:md|py|json)\b", text):
+        assert (ROOT / named).exists() or "*" in named, named
