@@ -7,6 +7,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from wardround.patients import ChartStore, Entry, Snapshot, Stream, parse_instant
 from wardround.sessions import Session
 from wardround.sessions.moves.move import Case
@@ -50,6 +52,18 @@ class Edited:
         if entry is None or f"{kind}/{name}" not in self._keys:
             return entry
         return _Entry(entry, self._changed(entry.resource()))
+
+    def entry(self, place: int, kind: str) -> Any:
+        entry = self._snapshot.entry(place, kind)
+        return _Entry(entry, self._changed(entry.resource())) if entry.key in self._keys else entry
+
+    def body(self, place: int) -> bytes:
+        entry = self._snapshot.entry(place, "Observation")
+        return (
+            orjson.dumps(self._changed(entry.resource()), default=str)
+            if entry.key in self._keys
+            else self._snapshot.body(place)
+        )
 
     def _changed(self, resource: dict[str, Any]) -> dict[str, Any]:
         changed = deepcopy(resource)

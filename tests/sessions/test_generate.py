@@ -178,11 +178,17 @@ def test_a_store_that_states_hours_is_visited_mid_stay(stay, make_interview_of, 
 # -- turns depend on each other ----------------------------------------------------------------------------------------
 
 
-def _right(session: Session, case: Case) -> set[tuple[str, str]]:
-    """Return what is right to do about what a session is about, with its rules."""
+def _right(session: Session, case: Case, about: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return what is right to do about some matters, by kind and subject, with its words."""
     found = decisions_of(case, load_scenario(session.scenario))
-    thread, subject = session.labels["thread"], session.labels["subject"]
-    return {(one.act, one.advice.en) for one in found if one.kind == thread and one.subject == subject}
+    return {(one.act, one.advice.en) for one in found if (one.kind, one.subject) in about}
+
+
+def _resting(session: Session, case: Case) -> set[tuple[str, str]]:
+    """Return the matters that rest on the result that a session hinges on: of its thread, or of an earlier decision."""
+    keys = set(session.labels["hinge_keys"].split())
+    found = decisions_of(case, load_scenario(session.scenario))
+    return {(one.kind, one.subject) for one in found if keys & set(one.hinge.keys)}
 
 
 @pytest.mark.no_cover
@@ -191,9 +197,9 @@ def test_with_another_result_another_act_would_be_right(ward) -> None:
     seen: Counter[str] = Counter()
     for session in by_rule(sessions):
         if (session.labels["hinge_by"], session.labels["hinge_kind"]) == ("decision", "quantity"):
-            before, after = (
-                _right(session, counterfactual.case_of(session, store, edited=one)) for one in (False, True)
-            )
+            cases = [counterfactual.case_of(session, store, edited=one) for one in (False, True)]
+            about = _resting(session, cases[0])
+            before, after = (_right(session, case, about) for case in cases)
             assert before and before != after, session.id
             seen[session.labels["thread"]] += 1
     assert sum(seen.values()) >= 8
