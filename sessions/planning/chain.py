@@ -76,8 +76,12 @@ def _gathering(case: Case, moves: tuple[Move, ...], turn: int, decisions: Sequen
         yield from _same_order(case, moves, turn)
 
 
-def _other_totals(case: Case, score: str) -> Iterator[Hinge]:
-    """Yield the edits, one an input, with which a score would have another total."""
+def _other_totals(case: Case, score: str) -> tuple[Hinge, ...]:
+    """Return the edits, one an input, with which a score would have another total; worked out once."""
+    return case.memo(f"planning.chain.totals.{score}", lambda case: tuple(_totals(case, score)))
+
+
+def _totals(case: Case, score: str) -> Iterator[Hinge]:
     found = gathered(case).get(score)
     if found is None:
         return

@@ -13,7 +13,10 @@ from .offering import INTERVIEW
 ASKED: Final = "asked"
 SCORE: Final = "score"
 SIDES: Final = "sides"
-"""What a session must hold: a turn that asks the patient, a score to work out, two sides to weigh."""
+HINGE: Final = "hinge"
+"""What a session must hold: a turn that asks the patient, a score to work out, two sides to weigh, and a turn whose
+gold could change with an earlier turn's result (`chain.py`)."""
+_HINGED: Final = frozenset({"trend", "prescribe_if"})
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,18 @@ def brings(move: Move, turn: int) -> frozenset[str]:
         found.add(SCORE)
     if move.conflict:
         found.add(SIDES)
+    if turn > 0 and _may_hinge(move):
+        found.add(HINGE)
     return frozenset(found)
+
+
+def _may_hinge(move: Move) -> bool:
+    """Tell whether a move is of those whose gold an earlier result could change, if one does.
+
+    A conflict with an order that was told before counts for nothing: an order is asked for once (`sense.py`).
+    """
+    decides = move.task in {"CR", "WU"} and move.decision is not None
+    return decides or move.branch is not None or move.score is not None or move.kind in _HINGED
 
 
 def brought(pool: Sequence[Choice], after: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:

@@ -26,7 +26,7 @@ _COMPARED: Final = 4
 """Plans of one cell that are compared …"""
 _GOOD: Final = 120
 """… unless one weighs no more than this: every turn leans on another, and not as most others of the set do."""
-_TURNED_THREADS: Final = 3
+_TURNED_THREADS: Final = 5
 """Threads tried first for a plan in which the patient's words turn the answer."""
 
 

@@ -29,10 +29,10 @@ _ROOM: Final = 40
 """Turns before a share of labs binds; a small set cannot keep it."""
 _PLAIN: Final = 240
 """What speaks against a turn that could leave nothing out."""
-_SCARCE: Final = 4
+_SCARCE: Final = 6
 """How much dearer a type is to plan than to word, where the set has more of it than of others: words can only take
 what a plan allows …"""
-_OFTEN: Final = 220
+_OFTEN: Final = 230
 """… but never as dear as none."""
 WEIGHTS: Final[Mapping[Mix, Mapping[str, int]]] = {"even": EVEN, "paper": PAPER}
 """How implicit types are weighed: each its third, or as in the paper's own set."""

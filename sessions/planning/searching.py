@@ -15,7 +15,7 @@ from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
 
 from .chain import chain_of
-from .choices import ASKED, SCORE, SIDES, Choice, brings, brought
+from .choices import ASKED, HINGE, SCORE, SIDES, Choice, brings, brought
 from .kinship import FAR, NEAR, bearing_of, distance, distance_of_dose, near_drugs, touches
 from .leaning import Leaning
 from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matter, writes_of
@@ -116,7 +116,8 @@ class Search:
         """What every turn after the opening may be; None until it is worked out."""
         self.pools: list[list[Choice]] = []
         """Of these, what is tried."""
-        self.musts = frozenset({ASKED}.union({SCORE} if self.wants_score else (), {SIDES} if tier == "rich" else ()))
+        wanted = {ASKED: True, HINGE: not self.alone, SCORE: self.wants_score, SIDES: tier == "rich"}
+        self.musts = frozenset(one for one, must in wanted.items() if must)
         """What a whole session must hold."""
         self.kinds: list[frozenset[frozenset[str]]] = []
         """What single choices of each turn bring of that."""
