@@ -32,6 +32,7 @@ from .metrics import (
     pass_turn,
     summarise,
 )
+from .records import CallRecord, ReplyRecord, WriteRecord
 from .rubric import (
     GUARD_KINDS,
     Act,
@@ -40,7 +41,6 @@ from .rubric import (
     AnyOf,
     AvoidsCheck,
     BecauseCheck,
-    CallRecord,
     Check,
     ClinicalScoreCheck,
     Forbid,
@@ -55,7 +55,6 @@ from .rubric import (
     OnlyCheck,
     OnlyWriteCheck,
     OrderCheck,
-    ReplyRecord,
     ReportsCheck,
     RetrievedCheck,
     Span,
@@ -69,7 +68,6 @@ from .rubric import (
     TurnSpec,
     ValueCheck,
     Verdict,
-    WriteRecord,
 )
 from .scoring import check_answer, judge_items, judge_requests, read_answer, score, settle
 from .validation import PLAN_ITEM, is_guard, validate_spec

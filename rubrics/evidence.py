@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from .derived import Derived, derive
-from .rubric import CallRecord, ReplyRecord, WriteRecord
+from .records import CallRecord, ReplyRecord, WriteRecord
 
 if TYPE_CHECKING:
     from wardround.patients import Measurement

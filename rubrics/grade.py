@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from wardround.patients import DataError
 
 from .evidence import TurnTrace
-from .rubric import Check, Verdict, WriteRecord
+from .records import WriteRecord
+from .rubric import Check, Verdict
 from .scoring import check_answer
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)

@@ -9,7 +9,7 @@ import orjson
 
 from wardround.patients import knowledge
 
-from .rubric import WriteRecord
+from .records import WriteRecord
 from .writes import strings
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from wardround.patients import ALL_TOOLS
 
 from .evidence import TurnTrace
-from .rubric import AllOf, AnyOf, Check, OrderCheck, StateCheck, TurnSpec, WriteRecord
+from .records import WriteRecord
+from .rubric import AllOf, AnyOf, Check, OrderCheck, StateCheck, TurnSpec
 
 if TYPE_CHECKING:
     from wardround.patients import Overlay, ToolResult

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from wardround.rubrics.orders import FieldVerdict, grading_name, judge_field, judge_forbid, read_arguments
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.rubric import OrderCheck, Verdict, WriteRecord
+from wardround.rubrics.records import WriteRecord
+from wardround.rubrics.rubric import OrderCheck, Verdict
 
 from .context import CheckContext
 

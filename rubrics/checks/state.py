@@ -5,7 +5,8 @@ from __future__ import annotations
 from wardround.rubrics.fhirpath import holds
 from wardround.rubrics.predicates import PREDICATES
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.rubric import StateCheck, Verdict, WriteRecord
+from wardround.rubrics.records import WriteRecord
+from wardround.rubrics.rubric import StateCheck, Verdict
 
 from .context import CheckContext
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured, Reading
 from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.rubric import ValueCheck, Verdict
@@ -100,7 +101,9 @@ def claims_for(name: str, reading: Reading) -> list[Measured]:
     ids = ids_for(name, MEASURES)
     if ids:
         own = list(reading.values_of(ids)) or _halves(ids, reading)
-        return own or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
-    from .free import claims_by_words
+        own = own or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
+        if own or knowledge.lexicon().concept(ids[0]).kind in MEASURES:
+            return own
+    from .free import claims_by_words  # a drug whose level the knowledge base does not have ("zinc") is found by words
 
     return claims_by_words(name, reading)

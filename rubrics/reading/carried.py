@@ -11,6 +11,7 @@ from .roles import Roles
 
 DOSE_DIMENSIONS = words("measure.dose_dimensions")
 IT = words("measure.it")
+THEIRS = words("measure.theirs")
 REACHED = words("measure.reached")
 POINTING = words("measure.pointing")
 
@@ -93,6 +94,12 @@ class Carried(Roles):
             (s for s in self.sentence.of("state") if s.end == ann.start and s.kind in ("up_to", "down_to")), None
         )
         return moved is not None and moved.start >= near.start and self.document.tokens[moved.start - 1].key in IT
+
+    def _theirs(self, ann: Ann) -> bool:
+        """As in "We like platelets over 50 for this, and hers are 31"."""
+        tokens, at = self.document.tokens, ann.start
+        verb = at - 2 >= self.sentence.start and tokens[at - 1].key in ("is", "are", "was", "were")
+        return verb and tokens[at - 2].key in THEIRS
 
     def _pronoun_before(self, ann: Ann) -> bool:
         """Tell whether the sentence opens on what the one before was about ("This clears the 50 …")."""

@@ -268,6 +268,8 @@ class Binder(Sharing):
     def _near(self, owner: Ann, ann: Ann, index: int) -> bool:
         previous = self.quantities[index - 1] if index else None
         begin = max(owner.end, previous.end if previous is not None else 0)
+        if self._theirs(ann):
+            return True
         if ann.start - begin > REACH:
             return False
         if previous is not None and previous.start >= owner.end and self._labelled(ann, owner.end):

@@ -24,6 +24,7 @@ STRONG_CONDITIONS = words("scope.strong_conditions")
 NOT_THE_CAUSE = words("scope.not_the_cause")
 DENIED_CAUSE = words("scope.denied_cause")
 CAUSING = words("scope.causing")
+PLACING = words("scope.placing")
 
 
 class Scopes:
@@ -52,6 +53,7 @@ class Scopes:
             or any(
                 m.kind == "noun_back"
                 and 0 <= m.start - end <= 1
+                and (m.start == end or self.document.tokens[end].key not in PLACING)  # "620 pg/mL at clinic"
                 and self.document.clause[m.start] == self.document.clause[end - 1]
                 for m in self.mods
             ),  # "delirium precautions"

@@ -74,7 +74,7 @@ class StateReader:
                 claims.append(self._implied(ann, ann.value))
             elif ann.layer == "concept" and (state := implied_by(ann.value.ids)) is not None:
                 claims.append(self._implied(ann, state))
-            elif ann.layer == "state" and (self._dates_a_number(ann) or self._doses(ann)):
+            elif ann.layer == "state" and (self._dates_a_number(ann) or self._doses(ann) or self._in_name(ann)):
                 continue
             elif ann.layer == "state" and ann.kind in STATUSES and (owner := self._owner(ann)) is not None:
                 kinds = settled(ann, stated_ids(owner), values)
@@ -172,6 +172,12 @@ class StateReader:
             return False
         gap = [tokens[i].key for i in range(before[-1].end, ann.start)]
         return bool(gap) and set(gap) <= PASSIVE
+
+    def _in_name(self, ann: Ann) -> bool:
+        """Tell whether a state opens a wider word that says it by itself (the 高 of 高钙 is calcium's alone)."""
+        return any(
+            a.value.status == ann.kind and a.start == ann.start and a.end > ann.end for a in self.sentence.of("implied")
+        )
 
     def _dates_a_number(self, ann: Ann) -> bool:
         """As in "1.2 at baseline": the words date the number before them."""

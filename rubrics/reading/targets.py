@@ -27,6 +27,7 @@ OBJECT_ENDS = words("acts.object_ends")
 """Words after which no object of an act follows ("stop it because of …")."""
 OBJECT_PRONOUNS = words("acts.object_pronouns")
 BACKWARD = words("acts.backward")
+DOSING = tuple(sorted(words("acts.dosing")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,13 @@ class Targets:
                 return [self.carried]
             if not earlier and not site.chinese:
                 return self._of_level()
-        return []
+        return self._of_level() if not earlier and self._dosing(site) else []
+
+    def _dosing(self, site: Site) -> bool:
+        """As in "Tacrolimus trough 16.8: bring the dose down", "剂量降到3mg": of the drug measured."""
+        begin = self.document.clause_start(self.sentence, site.ann.start)
+        said = self.document.text(begin, site.ann.end).lower()
+        return site.ann.kind in ("reduce", "increase") and any(word in said for word in DOSING)
 
     def _of_level(self) -> list[Ann]:
         """As in "Lithium level is 2.1, so it has to stop": the drug whose level is named."""
