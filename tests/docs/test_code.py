@@ -31,15 +31,9 @@ PROSE: Final = ("text", "html", "toml")
 """Languages of blocks that are no code of ours."""
 WAITS: Final = {"serve": "answers until it is stopped", "play": "asks a person"}
 """Commands without an end; tests of their own play with them."""
-TREES: Final = ("diff",)
-"""A page with such a block changes the library: tests/docs/test_extending.py runs it whole, in a tree of its own."""
-
 EXTRAS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-PAGES: Final = pages()
-
-
-def _changes_the_library(path: Path) -> bool:
-    return any(block.language in TREES for block in blocks_of(path))
+PAGES: Final = [path for path in pages() if not any(block.language == "diff" for block in blocks_of(path))]
+"""A page with a diff changes the library: test_extending.py runs it whole, in a tree of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +67,6 @@ def place(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(path: Path, place: Path, shelf: Path) -> None:
-    if _changes_the_library(path):
-        pytest.skip("it changes the library: test_extending.py")
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in blocks_of(path):
         if block.title:
