@@ -253,9 +253,12 @@ def _all(text: str, language: str) -> frozenset[str]:
 
 
 def test_the_mix_of_a_set(mini: SessionSet) -> None:
-    """Every type stands in a set; how often is what honest forms allow: a third of the turns leave nothing out."""
+    """At most a fifth of the turns leave nothing out, and every type has about its third of the others.
+
+    The standard set keeps each within a tenth of its third (tests/external/test_standard_sets.py); so few cannot.
+    """
     types = Counter(turn.implicitness for session in mini for turn in session.turns[1:])
-    implicit = types.total() - types[None]
-    assert types[None] <= 0.40 * types.total(), types
+    third = (types.total() - types[None]) / 3
+    assert types[None] <= 0.20 * types.total(), types
     for one in TYPES:
-        assert 0.08 * implicit <= types[one] <= 0.55 * implicit, types
+        assert 0.80 * third <= types[one] <= 1.20 * third, types
