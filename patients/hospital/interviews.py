@@ -88,6 +88,8 @@ class _Answers:
         limits = beyond.get(known.function.walking, []) if known.function is not None else []
         sober = beyond["sober"] if life.person.alcohol == "none" else []
         self._speaker.beyond = (*limits, *sober)
+        ill = [one for one in known.illnesses.values() if one.known_at <= known.now]
+        self._speaker.ill_with = frozenset(one.condition for one in ill)
         self._replies: list[Reply] = []
 
     def interview(self) -> Interview:
@@ -188,7 +190,8 @@ class _Answers:
         for sign in felt:
             lead = "also"
             if complaint is None:
-                lead = "still" if known.root.start - sign.onset > _OLD else "though"
+                as_ever = sign.type == "symptom" and sign.finding not in speech()["not_as_ever"]
+                lead = "still" if as_ever and known.root.start - sign.onset > _OLD else "though"
             sentences.append(symptoms.brief(speaker, sign, lead))
             given.append(sign.id)
         return given, sentences

@@ -83,6 +83,8 @@ class Speaker:
         self._orders: dict[int, list[Pair]] = {}
         self.beyond: tuple[str, ...] = ()
         """Words of what the patient does not do (stairs, where walking takes a walker); nothing is told of them."""
+        self.ill_with: frozenset[str] = frozenset()
+        """Conditions that the patient is known to have: no drug is called after another one."""
         self.drug_names: dict[str, Pair] = {}
         """What this speaker calls each drug, no two the same where they can be told apart."""
 

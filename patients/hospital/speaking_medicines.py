@@ -32,13 +32,22 @@ def _names(speaker: Speaker, drug: str) -> list[Pair]:
     if speaker.persona.literacy == "high" or not profile.lay.en:
         return [Pair(concept_words(drug, "en"), concept_words(drug, "zh"))]
     stream = speaker.stream("called", drug)
-    lay = stream.shuffled([Pair(en, zh) for en, zh in zip(profile.lay.en, profile.lay.zh, strict=True)])
+    lay = [Pair(en, zh) for en, zh in zip(profile.lay.en, profile.lay.zh, strict=True)]
+    lay = stream.shuffled(lay)
     looks = [
         Pair(en, zh)
         for en, zh in zip(profile.look.en, profile.look.zh, strict=True)
         if len(en.split()) <= _LONG and len(zh) <= 2 * _LONG and not _DETAILS & set(en.split())
     ]
+    mine = [one for one in lay if _of_mine(speaker, one.en)]
+    lay = mine if mine or looks else lay  # who knows no generic names has none left
     return [*looks, *lay] if speaker.persona.literacy == "low" and stream.chance(1, 2) else [*lay, *looks]
+
+
+def _of_mine(speaker: Speaker, english: str) -> bool:
+    """Tell whether a drug may be called so: not "depression pill" by who takes it for anxiety."""
+    named = [have for word, have in speech()["illness_words"].items() if word in english]
+    return all(speaker.ill_with & set(have) for have in named)
 
 
 def adherence(speaker: Speaker, fact: Adherence, order: Prescription | None, *, before: bool) -> list[Pair]:

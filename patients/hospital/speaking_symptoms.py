@@ -81,8 +81,7 @@ def symptom(
 def _say(speaker: Speaker, profile: FindingProfile, sign: Sign) -> Pair:
     """Return the first sentence: in the patient's words where some agree with the particulars, else by its name."""
     assert profile.lay is not None  # the callers look
-    fitting = _fitting(speaker, sign)
-    fitting = [one for one in fitting if _agrees(sign, profile.lay.say.en[one])] or fitting
+    fitting = [one for one in _fitting(speaker, sign) if _agrees(sign, profile.lay.say.en[one])]
     if fitting:
         place = speaker.stream("say", sign.finding).choice(fitting)
         return speaker.fill(Pair(profile.lay.say.en[place], profile.lay.say.zh[place]))

@@ -55,7 +55,7 @@ def instructions(scribe: Scribe) -> list[Sentence]:
     reason = plain_reason(known)
     key = "instructions.child" if scribe.child else "instructions.open"
     if known.root.kind in ("clinic", "ed"):
-        key = "instructions.open.visit"
+        key = "instructions.child.visit" if scribe.child else "instructions.open.visit"
     facts = (known.root.id,) if known.principal is None else (known.root.id, known.principal.id)
     said = [teller.say(key, facts, reason=reason)]
     for plan in known.plans:

@@ -163,7 +163,8 @@ def _described(scribe: Scribe, teller: Teller, sign: Sign) -> list[Sentence]:
         places = {name: text, capital(name): capital(text)}
         if name == "region":
             places["where"] = text if text.split()[0] in table("prepositions") else f"in {text}"
-        by = ".by" if name == "quality" and scribe.informant is not None else ""
+        by = ".like" if name == "quality" and text.startswith("like ") else ""  # nobody reports it as like something
+        by += ".by" if name == "quality" and scribe.informant is not None else ""
         told.append(teller.say(f"hpi.{name}{by}", (sign.id,), informant=scribe.informant or "", **places))
     if sign.score is not None:
         told.append(teller.say("hpi.score", (sign.id,), score=str(sign.score)))
