@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from wardround.patients.dosing import as_needed, timing
 from wardround.patients.knowledge import labs
 from wardround.patients.knowledge.bedside import condition_profiles, panels
+from wardround.patients.knowledge.graph_models import FollowUp
 from wardround.patients.knowledge.models import Names
 from wardround.patients.times import DAY, Instant
 
@@ -59,7 +60,7 @@ def plan_leaving(course: Course) -> None:
     illnesses = [course.illness(one) for one in course.acute]
     before = [making.orders[one] for one in course.home]
     after = [order for order in making.active(at) if order.kind != "inpatient"]
-    items = list(drug_changes(making, before, after, course.ward))
+    items = list(drug_changes(making, before, after, course.ward, _next_visit(making, course.ward, at, illnesses)))
     items.extend(_lead_ins(making, after, course.ward, at))
     items.extend(_tapers(making, after, course.ward, at))
     for illness in illnesses[:2]:
@@ -117,16 +118,16 @@ def _booked(making: Making, after: Sequence[Prescription], key: str, at: Instant
 def plan_clinic(making: Making, encounter: str, at: Instant, illness: Illness, before: Sequence[Prescription]) -> None:
     """Plan what follows a clinic visit."""
     after = [order for order in making.active(at) if order.kind != "inpatient"]
-    items = list(drug_changes(making, before, after, encounter))
+    items = list(drug_changes(making, before, after, encounter, _next_visit(making, encounter, at, [illness])))
     if items:
         making.plans.append(Plan(making.new("pl"), "treatment", at, encounter, tuple(items)))
     _come_back(making, encounter, at, [illness], after)
 
 
 def drug_changes(
-    making: Making, before: Sequence[Prescription], after: Sequence[Prescription], key: str
+    making: Making, before: Sequence[Prescription], after: Sequence[Prescription], key: str, visit: int
 ) -> Iterable[PlanItem]:
-    """Tell each difference between two lists of home drugs."""
+    """Tell each difference between two lists of home drugs; `visit`: in how many days the next visit is."""
     had = {order.drug: order for order in before}
     has = {order.drug: order for order in after}
     for order in after:
@@ -142,7 +143,7 @@ def drug_changes(
             )  # fmt: skip
     for order in before:
         if order.drug not in has:
-            yield _gone(making, making.orders[order.id], key)
+            yield _gone(making, making.orders[order.id], key, visit)
 
 
 def _again(making: Making, old: Prescription | None, order: Prescription) -> bool:
@@ -154,17 +155,35 @@ def _again(making: Making, old: Prescription | None, order: Prescription) -> boo
     return reason is not None and reason not in other
 
 
-def _gone(making: Making, order: Prescription, key: str) -> PlanItem:
+def _gone(making: Making, order: Prescription, key: str, visit: int) -> PlanItem:
     """Tell of a home drug that does not go on: until when and why it is held, or that it is over."""
     drug = drug_name(order.drug)
     if not order.paused or order.stop is None:
         return _item(making, "drug_change", "stopped", key + order.id, (order.id,), drug=drug)
-    n = str(between(making.stream("held until", order.id), *rules().restarted.until_days))
+    n = str(visit)
     why = order.stop_reason or rules().reasons["resolved"].pair()
     return _item(
         making, "drug_change", "paused", key + order.id, (order.id,), drug=drug, n=(n, n),
         why=(inside(why.en), why.zh),
     )  # fmt: skip
+
+
+def _next_visit(making: Making, encounter: str, at: Instant, illnesses: Sequence[Illness]) -> int:
+    """Return in how many days the first visit is that `_come_back` books."""
+    follows: dict[str, FollowUp] = {}
+    for illness in illnesses[:3]:
+        for one in condition_profiles()[illness.condition].follow_up:
+            follows.setdefault(one.service, one)
+    days = [_days_until(making, encounter, at, one) for one in follows.values()]
+    return min(days, default=_days_until_check(making, encounter, at))
+
+
+def _days_until(making: Making, encounter: str, at: Instant, follow: FollowUp) -> int:
+    return _on_weekday(at, between(making.stream("back", encounter, follow.service), *follow.days))
+
+
+def _days_until_check(making: Making, encounter: str, at: Instant) -> int:
+    return _on_weekday(at, between(making.stream("back", encounter), 10, 28))
 
 
 def _come_back(
@@ -178,7 +197,7 @@ def _come_back(
             if follow.service in seen:
                 continue
             seen.add(follow.service)
-            days = _on_weekday(at, between(making.stream("back", encounter, follow.service), *follow.days))
+            days = _days_until(making, encounter, at, follow)
             due = at_clock(at + days * DAY, 9)
             reason = (follow.reason.en, follow.reason.zh or follow.reason.en)
             items.append(
@@ -191,7 +210,7 @@ def _come_back(
                           n=(str(days), str(days)), labs=_lab_names(follow.labs))
                 )  # fmt: skip
     if not seen:
-        days = _on_weekday(at, between(making.stream("back", encounter), 10, 28))
+        days = _days_until_check(making, encounter, at)
         words = rules().plans["check"][0]
         items.append(
             _item(making, "appointment", "appointment", encounter, (illnesses[0].id,), due=at_clock(at + days * DAY, 9),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
+from typing import NamedTuple
 
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY
@@ -20,6 +21,8 @@ from .writing_words import Scribe
 
 _MOST_BASIS = 4
 _SERIES = 2
+TELLS = ("pathognomonic", "highly_suggestive")
+"""Edges of a finding that makes the diagnosis."""
 _PROVED = 2
 """The hospital day until which a note argues for the diagnosis."""
 _BACK = 85
@@ -130,30 +133,58 @@ def _after_operation(scribe: Scribe, teller: Teller) -> tuple[str, tuple[str, ..
 
 
 def basis(scribe: Scribe, teller: Teller, illness: Illness) -> Sentence:
-    """Return the findings that speak for an illness: what it shows, what was seen, which values it moves."""
+    """Return the findings that speak for an illness, those that decide first.
+
+    What it shows, what was seen, which values it moves. The complaint does not prove itself, and of a study only what
+    is of this illness counts: old changes of the brain are no ground for a new stroke.
+    """
     known = scribe.known
-    words: list[str] = []
-    ids: list[str] = []
+    found: list[_Ground] = []
     owned = [
         one
         for one in known.signs
-        if one.present and one.study is None and one.type in ("symptom", "sign") and _owns(one.owners, illness.id)
+        if one.present
+        and one.study is None
+        and (one.type in ("symptom", "sign") or (one.type == "vital" and _telling(one.owners, illness.id)))
+        and one.finding != known.root.complaint
+        and _owns(one.owners, illness.id)
     ]
     owned.sort(key=lambda one: (one.relevance != "key", one.onset, one.id))
     for one in owned[: 2 + teller.stream.below(2)]:
-        words.append(scribe.finding(one, teller, absent=one.type == "sign"))  # signs: the noun phrase
-        ids.append(one.id)
+        text = scribe.finding(one, teller, absent=one.type == "sign")  # signs: the noun phrase
+        found.append(_Ground(_telling(one.owners, illness.id), text, (one.id,)))
     for study in known.studies:
-        name, seen, facts = shown(scribe, teller, study)
-        owner = any(_owns(known.outline.signs[one].owners, illness.id) for one in study.shown)
-        if seen and owner and len(words) < _MOST_BASIS + 1:
-            words.append(f"{seen} on {name}")
-            ids += facts
+        name, seen, facts = shown(scribe, teller, study, keep=lambda one: _owns(one.owners, illness.id))
+        if seen and len(found) < _MOST_BASIS + 1:
+            told = any(_telling(known.outline.signs[one].owners, illness.id) for one in study.shown)
+            found.append(_Ground(told, f"{seen} on {name}", facts))
     proving = proving_labs(illness.condition)
     for result in [one for one in moved(known, illness, len(proving) + _MOST_BASIS) if one.lab in proving][:2]:
-        words.append(f"{scribe.lab(result)} {scribe.value(result, unit=True)}")
-        ids.append(result.id)
-    return Sentence(scribe.join(words), unique(ids))
+        text = f"{scribe.lab(result)} {scribe.value(result, unit=True)}"
+        found.append(_Ground(result.lab in telling_labs(illness.condition), text, (result.id,)))
+    found.sort(key=lambda one: not one.decides)
+    return Sentence(scribe.join([one.text for one in found]), unique([fact for one in found for fact in one.facts]))
+
+
+class _Ground(NamedTuple):
+    """What speaks for a diagnosis."""
+
+    decides: bool
+    text: str
+    facts: tuple[str, ...]
+
+
+def _telling(owners: Sequence[tuple[str, str]], illness: str) -> bool:
+    """Whether a finding makes the diagnosis of an illness."""
+    return any(owner == illness and edge in TELLS for owner, edge in owners)
+
+
+@cache
+def telling_labs(condition: str) -> frozenset[str]:
+    """Return the labs of which a value makes the diagnosis of a condition."""
+    edges = condition_profiles()[condition].findings
+    found = [finding_profiles().get(edge.finding) for edge in edges if edge.edge in TELLS]
+    return frozenset(one.lab for one in found if one is not None and one.type == "lab" and one.lab is not None)
 
 
 def _owns(owners: Sequence[tuple[str, str]], illness: str) -> bool:

@@ -14,7 +14,7 @@ from .onset import HOUR
 from .phrasing import Teller, capital, lowered, opened, table, unique
 from .record import Sentence
 from .reports import report_of
-from .writing_assessment import expected, measured_better
+from .writing_assessment import TELLS, expected, measured_better
 from .writing_breathing import breathing_news
 from .writing_pending import consulted_service
 from .writing_plan import done_words, stop_reason
@@ -27,8 +27,6 @@ _MOST_ORDERS = 5
 _MOST_TRENDS = 3
 _TELLING = 20
 """Percent by which a value must move to be told, unless it came into its range."""
-_TELLS = ("pathognomonic", "highly_suggestive")
-"""Edges of a finding that makes the diagnosis."""
 _AT_ARRIVAL = 3 * HOUR
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
           "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready",
@@ -103,7 +101,7 @@ def _decisive(scribe: Scribe, teller: Teller, principal: Illness) -> list[Senten
     for study in known.studies:
         for one in study.shown:
             sign = known.outline.signs.get(one)
-            owned = sign is not None and any(i == principal.id and edge in _TELLS for i, edge in sign.owners)
+            owned = sign is not None and any(i == principal.id and edge in TELLS for i, edge in sign.owners)
             if not owned:
                 continue
             words = [each for each in report_of(known.outline, study).impression if one in each.facts]
@@ -244,7 +242,7 @@ def _there_at_arrival(known: Known, illness: Illness) -> bool:
     moves = [(first[lab], letters) for lab, letters in expected(illness.condition).items() if lab in first]
     if any((mark := flag(one)) and mark in letters and one.at <= known.begin + _AT_ARRIVAL for one, letters in moves):
         return True
-    telling = {edge.finding for edge in condition_profiles()[illness.condition].findings if edge.edge in _TELLS}
+    telling = {edge.finding for edge in condition_profiles()[illness.condition].findings if edge.edge in TELLS}
     return any(one.present and one.finding in telling and one.onset < known.begin for one in known.signs)
 
 
@@ -345,13 +343,20 @@ def _change(one: Result, other: Result) -> int:
 def _continued(scribe: Scribe, teller: Teller) -> list[Sentence]:
     known = scribe.known
     home = {one.id: one for one in known.home()}
-    kept = [one for one in known.active("home", "discharge") if one.id in home][:_MOST_ORDERS]
+    found = [one for one in known.active("home", "discharge") if one.id in home]
+    kept = [one for one in found if one.id not in known.unused][:_MOST_ORDERS]
+    again = [one for one in found if one.id in known.unused][:_MOST_ORDERS]
+    said = []
+    if again:
+        names = scribe.join([scribe.drug(one) for one in again])
+        ids = [fact for one in again for fact in (one.id, known.unused[one.id].id)]
+        said.append(teller.say("course.restarted", ids, drugs=names, Drugs=capital(names)))
     if not kept:
-        return []
+        return said
     names = scribe.join([scribe.drug(one) for one in kept])
     ids = [one.id for one in kept]
     key = "course.home_continued" if len({one.name for one in kept}) > 1 else "course.home_continued.one"
-    return [teller.say(key, ids, drugs=names, Drugs=capital(names))]
+    return [teller.say(key, ids, drugs=names, Drugs=capital(names)), *said]
 
 
 def _taken_up(scribe: Scribe, teller: Teller) -> list[Sentence]:

@@ -44,6 +44,9 @@ def _medicine(scribe: Scribe, teller: Teller, one: Prescription, before: list[Pr
     if old is None:
         return teller.line("med.new", (one.id,), order=order)
     if (old.dose, old.route, old.frequency) == (one.dose, one.route, one.frequency):
+        unused = scribe.known.unused.get(old.id)
+        if unused is not None:
+            return teller.line("med.restarted", (one.id, old.id, unused.id), order=order)
         return teller.line("med.resumed" if resumed else "med.same", (one.id, old.id), order=order)
     return teller.line("med.changed", (one.id, old.id), order=order, before=scribe.order(old, name=False))
 

@@ -90,9 +90,9 @@ def _over(scribe: Scribe, teller: Teller) -> list[Sentence]:
     name = _history_of(scribe, principal) if lasting else scribe.condition(principal)
     text = lowered(teller.words("plan.over.followed" if lasting or _followed_up(known) else "plan.over", value=value))
     mine = [one for one in known.active("home", "discharge") if problem_of(known, one) == principal.id]
-    kept = _orders(scribe, teller, "plan.home", [one for one in mine if not _supportive(one)])
-    text = f"{text}; {kept.text}" if kept.text else text
-    ids = unique([principal.id, *(one.id for one in found), *kept.facts])
+    kept = _from_home(scribe, teller, [one for one in mine if not _supportive(one)])
+    text = "; ".join([text, *(one.text for one in kept)])
+    ids = unique([principal.id, *(one.id for one in found), *(fact for one in kept for fact in one.facts)])
     return [_entry(scribe, teller, name, Sentence(text, ids))]
 
 
@@ -181,7 +181,10 @@ def _unplaced(scribe: Scribe, teller: Teller, begin: Instant, told: Collection[s
     said = [Sentence(capital(one.text), one.facts) for one in _adjusted(scribe, teller, fresh)]
     loose = [one for one in loose if not known_at_home(scribe.known, one) or one not in fresh]
     fresh = [one for one in fresh if one in loose]
-    for key, found in (("plan.start", fresh), ("plan.others", [one for one in loose if one not in fresh])):
+    old = [one for one in loose if one not in fresh]
+    again = [one for one in old if one.id in scribe.known.unused]
+    said += [Sentence(capital(one.text), one.facts) for one in _from_home(scribe, teller, again)]
+    for key, found in (("plan.start", fresh), ("plan.others", [one for one in old if one not in again])):
         orders = found[:_MOST_ORDERS]
         if orders:
             words = scribe.orders(orders)
@@ -222,8 +225,10 @@ def _after_old(scribe: Scribe, teller: Teller, told: Collection[str]) -> list[Se
         if not kept:
             continue
         illness = known.outline.illnesses[name]
-        action = _orders(scribe, teller, "plan.home", kept)
-        done = Sentence(action.text, (illness.id, *action.facts))
+        actions = _from_home(scribe, teller, kept)
+        done = Sentence(
+            "; ".join(one.text for one in actions), unique([illness.id, *(f for one in actions for f in one.facts)])
+        )
         said.append(_entry(scribe, teller, _history_of(scribe, illness), done))
     return said
 
@@ -280,15 +285,12 @@ def problem(
 ) -> list[Sentence]:
     """Return what is done for one problem: begun, continued, stopped, watched."""
     known = scribe.known
-    unused = {one.prescription: one.id for one in known.adherence if one.state in table("resumed")}
     mine = [one for one in known.active() if problem_of(known, one) == illness.id]
     mine = [one for one in mine if not _supportive(one)]
     visit = known.root.kind == "clinic"
     fresh = [one for one in mine if one.start >= begin and (visit or one.kind == "inpatient")]
     kept = [one for one in mine if one.start < begin and one.kind == "inpatient"]
     home = [one for one in mine if one.start < known.begin and one.kind != "inpatient"]
-    again = [one for one in home if one.id in unused]
-    home = [one for one in home if one.id not in unused]
     adjusted = _adjusted(scribe, teller, fresh)
     fresh = [one for one in fresh if known_at_home(known, one) is None]
     said = [_orders(scribe, teller, "plan.start", fresh), *adjusted, _orders(scribe, teller, "plan.continue", kept)]
@@ -297,9 +299,7 @@ def problem(
         here = [one for one in here if known.received(one)]
         leaving = [one for one in mine if one.start >= begin and one.kind == "discharge"]
         said = [_orders(scribe, teller, "plan.given", here), _orders(scribe, teller, "plan.leaving", leaving)]
-    said.append(_orders(scribe, teller, "plan.home", home))
-    resumed = _orders(scribe, teller, "plan.resume", again)
-    said.append(Sentence(resumed.text, (*resumed.facts, *(unused[one.id] for one in again))))
+    said += _from_home(scribe, teller, home)
     said += _stopped(scribe, teller, illness, begin)
     said += _procedures(scribe, teller, illness, begin)
     watched = [one for one in moved(known, illness, _MOST_LABS + 2) if one.lab not in table("drawn_once")][:_MOST_LABS]
@@ -329,6 +329,19 @@ def _orders(scribe: Scribe, teller: Teller, key: str, orders: Sequence[Prescript
     words = scribe.orders(chosen, often=key != "plan.given")
     text = teller.words(key, orders=words, Orders=capital(words))
     return _clause(text, words, [one.id for one in chosen])
+
+
+def _from_home(scribe: Scribe, teller: Teller, orders: Sequence[Prescription]) -> list[Sentence]:
+    """Return home medicines as continued; those that were not taken, as taken up again, with why they were not."""
+    unused = scribe.known.unused
+    again = [one for one in orders if one.id in unused]
+    kept = _orders(scribe, teller, "plan.home", [one for one in orders if one.id not in unused])
+    resumed = _orders(scribe, teller, "plan.resume", again)
+    reasons = {unused[one.id].reason for one in again}
+    reason = next(iter(reasons)) if len(reasons) == 1 else None  # several reasons are told in the history
+    why = opened(teller.words("plan.reason", why=lowered(reason.en.rstrip(".")))) if reason is not None else ""
+    told = Sentence(resumed.text + why, (*resumed.facts, *(unused[one.id].id for one in again)))
+    return [one for one in (kept, told) if one.text]
 
 
 def _stopped(scribe: Scribe, teller: Teller, illness: Illness, begin: Instant) -> list[Sentence]:

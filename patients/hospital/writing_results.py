@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 
 from wardround.patients.knowledge.bedside import finding_profiles, lab_profiles, study_profiles
 from wardround.patients.times import Instant
 
-from .life import Culture, Result, Study
+from .life import Culture, Result, Sign, Study
 from .phrasing import Teller, capital, limit, lowered, plain_line, table
 from .record import Sentence
 from .reports import impression_words
@@ -284,10 +284,13 @@ def study_name(study: Study) -> str:
     return lowered(profile.name.en) if profile is not None else lowered(study.title)
 
 
-def shown(scribe: Scribe, teller: Teller, study: Study) -> tuple[str, str, tuple[str, ...]]:
-    """Return a study's name, what it shows as noun phrases ("" for nothing) and the facts."""
+def shown(
+    scribe: Scribe, teller: Teller, study: Study, *, keep: Callable[[Sign], bool] | None = None
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return a study's name, what it shows as noun phrases ("" for nothing) and the facts; `keep`: only of these."""
     signs = [scribe.known.outline.signs[one] for one in study.shown if one in scribe.known.outline.signs]
     signs = [one for one in signs if one.present and one.finding in finding_profiles()]
+    signs = signs if keep is None else [one for one in signs if keep(one)]
     words = [_without_study(scribe.finding(one, teller)) for one in signs]
     return study_name(study), scribe.join(words), (study.id, *(one.id for one in signs))
 

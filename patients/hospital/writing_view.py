@@ -336,6 +336,11 @@ class Known:
         return tuple(one for one in found if one.charted)
 
     @cached_property
+    def unused(self) -> Mapping[str, Adherence]:
+        """What the notes know not to be taken at home, by order: stopped, or never started."""
+        return {one.prescription: one for one in self.adherence if one.state in table("resumed")}
+
+    @cached_property
     def function(self) -> Function | None:
         """How the patient managed as of this stay."""
         found = self.outline.functions_of.get(self.root.id, ())

@@ -6,13 +6,16 @@ import re
 from dataclasses import replace
 
 import pytest
-from hospital_written_lives import notes_of, text_of, written_lives
+from hospital_written_lives import notes_of, said_in, text_of, written_lives
 
 from wardround.patients.hospital.advising import advice_book
 from wardround.patients.hospital.interviews import make_interviews
+from wardround.patients.hospital.life import Life
 from wardround.patients.hospital.record import Note
 from wardround.patients.hospital.speaking import speech
 from wardround.patients.hospital.writing import write_record
+from wardround.patients.hospital.writing_assessment import TELLS
+from wardround.patients.hospital.writing_view import Known, Outline
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY, format_instant
 
@@ -109,4 +112,87 @@ def test_who_hurts_little_says_nothing_that_only_a_severe_pain_says() -> None:
                 own = [one for one in lay.say.en if any(word in one for word in loud) and "{" not in one]
                 seen += 1
                 assert not [one for one in own if one in reply.text.en], (life.index, reply.text.en)
+    assert seen
+
+
+# -- grounds of a diagnosis --------------------------------------------------------------------------------------------
+
+
+def _grounds(note: Note, life: Life) -> list[set[str]]:
+    """Return the facts of the sentences that say what a diagnosis rests on: they name findings, not the person."""
+    said = [set(one.facts) for part in note.parts if part.slug == "assessment" for one in part.sentences]
+    findings = {one.id for one in life.signs} | {one.id for one in life.results} | {one.id for one in life.studies}
+    return [facts for facts in said if facts and facts <= findings]
+
+
+def test_the_complaint_does_not_prove_itself() -> None:
+    seen = 0
+    for life, stay, note in notes_of("ed", "admission", "progress", "clinic"):
+        signs = {one.id: one for one in life.signs}
+        for facts in _grounds(note, life):
+            seen += 1
+            found = [signs[one].finding for one in facts if one in signs]
+            assert stay.complaint not in found, (life.index, note.id)
+    assert seen > 30
+
+
+def test_only_findings_of_the_illness_are_its_grounds() -> None:
+    """Of a study that shows old changes too, the new ones: what is told is owned by the principal illness."""
+    seen = 0
+    for life, stay, note in notes_of("ed", "admission", "progress"):
+        signs = {one.id: one for one in life.signs}
+        for facts in _grounds(note, life):
+            for one in facts & set(signs):
+                seen += 1
+                assert any(owner == stay.principal for owner, _ in signs[one].owners), (life.index, note.id)
+    assert seen > 50
+
+
+def test_the_decisive_finding_stands_first() -> None:
+    seen = 0
+    for life, stay, note in notes_of("ed", "admission"):
+        signs = {one.id: one for one in life.signs}
+        for part in note.parts:
+            for said in part.sentences if part.slug == "assessment" else ():
+                if set(said.facts) not in _grounds(note, life):
+                    continue
+                edges = [edge for one in said.facts if one in signs for owner, edge in signs[one].owners
+                         if owner == stay.principal and signs[one].study is None]  # fmt: skip
+                decides = [edge in TELLS for edge in edges]
+                seen += any(decides) and not all(decides)
+                assert decides == sorted(decides, reverse=True), (life.index, said.text)
+    assert seen
+
+
+# -- what is not taken at home, and the visit that decides -------------------------------------------------------------
+
+_GOES_ON = re.compile(r"\b(?:unchanged|no change|kept on|continue[ds]?|cont|c/w|remains on)\b", re.I)
+
+
+def test_what_is_not_taken_at_home_is_not_told_as_going_on() -> None:
+    seen = 0
+    for life, stay, note in notes_of("ed", "admission", "progress", "discharge", "clinic"):
+        unused = Known(Outline(life), stay, note.at).unused
+        for slug in ("plan", "hospital-course", "discharge-medications"):
+            for said in said_in(note, slug):
+                told = [unused[one] for one in said.facts if one in unused]
+                if not told or not set(said.facts) & {one.id for one in told}:
+                    assert not told or not _GOES_ON.search(said.text), (life.index, note.id, said.text)
+                    continue
+                seen += 1
+                assert re.search(r"restart|resume|again|not (?:been )?tak", said.text, re.I), said.text
+    assert seen
+
+
+def test_a_held_drug_is_decided_on_at_a_visit_that_is_booked() -> None:
+    seen = 0
+    for life, _ in written_lives():
+        due = {(plan.encounter, item.due // DAY - plan.at // DAY) for plan in life.plans for item in plan.items
+               if item.kind == "appointment" and item.due is not None}  # fmt: skip
+        for plan in life.plans:
+            for item in plan.items:
+                held = re.search(r"(?:decided at the visit|until it is looked at again) in (\d+) days", item.text.en)
+                if held is not None:
+                    seen += 1
+                    assert (plan.encounter, int(held[1])) in due, (life.index, item.text.en)
     assert seen
