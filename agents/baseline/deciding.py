@@ -36,12 +36,14 @@ def decide(turn: Turn, request: Request) -> Steps[list[str]]:
     table = _table_of(request)
     if table is not None:
         return (yield from _decide_step(turn, table))
-    if "plan" in request.asks or "function" in request.asks:
+    if {"plan", "function"} & set(request.asks or request.topic_asks) and not request.drugs:
         return (yield from _decide_home(turn))
     if not request.drugs:
         return [say(language, "nothing")]
     findings = [one for one in request.findings if knowledge.side_effects_of(request.drugs[0])]
-    if findings:
+    # a symptom only told of before, beside a test that the drug is dosed by: the test decides
+    told = all(one.kind != "finding" for one in request.names) and "finding" not in request.given
+    if findings and not (told and set(request.labs) & set(monitored_by(request.drugs[0]))):
         return (yield from _decide_symptom(turn, request, request.drugs[0], findings[0]))
     return (yield from _decide_drug(turn, request, request.drugs[-1]))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from wardround.patients import knowledge
 
-from .query import Branch, Request
+from .query import WAYS, Branch, Request
 from .replies import Account, account_of, denied, polarity_of
 from .rows import Value, diagnoses, drug_rows, table
 from .scoring import score_lines
@@ -68,10 +68,10 @@ def branch(turn: Turn, found: Branch, drugs: tuple[str, ...]) -> Steps[list[str]
     """
     if found.lab is None:
         return []
-    value = yield from turn.latest(found.lab)
+    series = yield from turn.series(found.lab)
+    value = series[0] if series else None
     lines = [value_line(turn, found.lab, value)] if found.told else []
-    level = value.level if value is not None else None
-    met = level in {"high", "low"} if found.state == "abnormal" else level == found.state
+    met = way_holds(found.state, series)
     arm = found.then if met else found.otherwise
     if not arm.drugs and not arm.labs and drugs:
         arm = arm.with_given("drug", *drugs)
@@ -82,12 +82,24 @@ def branch(turn: Turn, found: Branch, drugs: tuple[str, ...]) -> Steps[list[str]
     return [*lines, *(yield from look(turn, arm))]
 
 
+def way_holds(state: str, series: list[Value]) -> bool:
+    """Tell whether a condition holds of a test's values, newest first; a way is meant against the value before."""
+    if state not in WAYS:
+        level = series[0].level if series else None
+        return level in {"high", "low"} if state == "abnormal" else level == state
+    numbers = [one.number for one in series[:2] if one.number is not None]
+    if len(numbers) < 2:
+        return False
+    return numbers[0] > numbers[1] if state == "rising" else numbers[0] < numbers[1]
+
+
 # -- tests and vital signs ---------------------------------------------------------------------------------------------
 
 
 def lab_line(turn: Turn, lab: str) -> Steps[str]:
     """Return the newest value of a test with its reading."""
-    value = yield from turn.latest(lab)
+    found = yield from turn.series(lab, True)
+    value = found[0] if found else None
     score = next((use.id for use in knowledge.score_uses().values() if lab in use.unless_charted), None)
     if value is None and score is not None:
         return "\n".join((yield from score_lines(turn, score)))

@@ -18,6 +18,8 @@ _MARKS = {"drug": "@", "drug_class": "@", "lab": "#", "vital": "#", "study": "%"
 _KINDS = frozenset({"drug", "drug_class", "lab", "vital", "procedure", "service", "finding", "condition"})
 _DOSE = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s{0,2}(mg|mcg|g|units?|meq|单位)(?![a-z])")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,4})?")
+WAYS = frozenset({"rising", "falling"})
+"""States of a condition that rest on the value before the latest one."""
 _CLAUSE = re.compile(r"[,:;.?!，：；。？！]")
 
 
@@ -37,7 +39,7 @@ class Branch:
 
     lab: str | None
     state: str
-    """low, high or abnormal."""
+    """low, high or abnormal; rising or falling, against the value before."""
     told: bool
     """The value itself is asked for too."""
     then: Request
@@ -331,10 +333,12 @@ def _branch(text: str, masked: str, names: tuple[Name, ...], body_at: int, langu
     condition = pattern(words.if_, language).search(masked, body_at)
     if other is None or condition is None or condition.start() > other.start():
         return None
+    # "Look up the sodium; if …": in English a way is only told behind the word that makes the condition
+    way_at = condition.start() if language == "en" else body_at
     places = [
         (found.start(), -found.end(), state)
         for state, cues in words.states.items()
-        for found in pattern(cues, language).finditer(masked, body_at, other.start())
+        for found in pattern(cues, language).finditer(masked, way_at if state in WAYS else body_at, other.start())
     ]
     if not places:
         return None

@@ -54,14 +54,20 @@ class Turn:
         hadm_id = self.subject.get("hadm_id")
         return {"hadm_id": hadm_id} if hadm_id else {}
 
-    def series(self, lab: str, **arguments: Any) -> Steps[list[Value]]:
-        """Search a test or vital sign and return its values, newest first."""
+    def series(self, lab: str, whole_pair: bool = False, /, **arguments: Any) -> Steps[list[Value]]:
+        """Search a test or vital sign and return its values, newest first.
+
+        Args:
+            lab: Concept id.
+            whole_pair: A blood pressure is returned as it is charted, both its parts, not as its systolic part.
+            arguments: Further arguments of the search.
+        """
         kind = knowledge.lexicon().concept(lab).kind
         category = "vital-signs" if kind == "vital" else "laboratory"
         whole = knowledge.charted_as_one(lab)
         code = name_of(lab, "en") if whole == lab else name_of(whole, "en").lower()
         text = yield from self.call("Observation.search", category=category, code=code, **arguments)
-        if lab == knowledge.PRESSURE:
+        if lab == knowledge.PRESSURE and not whole_pair:
             return values(knowledge.PRESSURE_PARTS[0], text) or values(lab, text)
         found = values(lab, text)
         if not found and not table(text):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 from statistics import fmean
 
 import pytest
 
 from wardround.agents import Answer, Baseline, BaselineWithoutMemory, find_agent, play
+from wardround.agents.baseline.looking import way_holds
 from wardround.agents.baseline.memory import Memory
 from wardround.agents.baseline.query import read_query
 from wardround.agents.baseline.replies import account_of, polarity_of
+from wardround.agents.baseline.rows import Value
 from wardround.agents.baseline.words import vocabulary
 from wardround.envs import Episode
 from wardround.patients import ChartStore, ToolCall
@@ -50,6 +53,31 @@ def test_a_condition_is_read_with_both_its_ways() -> None:
     assert (branch.then.labs, branch.otherwise.labs) == (("magnesium",), ("creatinine",))
     told = read_query("Read me the potassium. If it is low, magnesium too, else the creatinine.", "en").branch
     assert told is not None and told.told
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "state"),
+    [
+        ("If the potassium rose, check magnesium, otherwise the creatinine.", "en", "rising"),
+        ("Look up the notes later; if the potassium has come down, magnesium, else the creatinine.", "en", "falling"),
+        ("血钾要是升了就查血镁，不然查肌酐。", "zh", "rising"),
+        ("血钾比昨天降了的话看血镁，否则看肌酐。", "zh", "falling"),
+    ],
+)
+def test_a_condition_on_where_a_value_came_from_is_read(text: str, language: str, state: str) -> None:
+    branch = read_query(text, language).branch
+    assert branch is not None
+    assert (branch.lab, branch.state) == ("potassium", state)
+    assert (branch.then.labs, branch.otherwise.labs) == (("magnesium",), ("creatinine",))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "rising", "falling"),
+    [(("5", "4"), True, False), (("4", "5"), False, True), (("4", "4"), False, False), (("4",), False, False)],
+)
+def test_a_way_is_meant_against_the_value_before(numbers: tuple[str, ...], rising: bool, falling: bool) -> None:
+    series = [Value("potassium", one, Decimal(one), "mEq/L", "normal", "") for one in numbers]  # newest first
+    assert (way_holds("rising", series), way_holds("falling", series)) == (rising, falling)
 
 
 def test_a_dose_that_rests_on_a_value_is_read() -> None:
