@@ -104,8 +104,6 @@ class Restarted(Frozen):
     from_: tuple[TakenUp, ...] = Field(alias="from")
     give_up_days: int
     """What is still unsafe at a visit so long afterwards is given up."""
-    until_days: tuple[int, int]
-    """Days after which somebody who leaves without it is told to have it looked at."""
 
 
 class Lowered(Bound):

@@ -15,7 +15,7 @@ from wardround.patients.times import Instant
 from .generation import rules
 from .life import Illness, Prescription, Result, Sign
 from .onset import elapsed
-from .phrasing import Teller, article, capital, counted, listed, lowered, table, words_of
+from .phrasing import Teller, article, capital, counted, limit, listed, lowered, table, words_of
 from .writing_style import Style
 from .writing_view import Known, dated, flag, moment, number
 
@@ -180,7 +180,15 @@ class Scribe:
         if profile is None:
             return lowered(knowledge.findings()[sign.finding].name.en)
         text = _wording(profile, sign, self.style.register, teller, self._lot(sign), absent=absent)
+        if not absent and self._febrile:  # what a thermometer showed is not subjective
+            text = table("measured_instead").get(text, text)
         return _sided(text, sign.side if not absent else None)
+
+    @cached_property
+    def _febrile(self) -> bool:
+        """Whether a fever has been measured in this stay."""
+        measured = [number(one.text) for one in self.known.series("temperature")]
+        return any(value is not None and value >= limit("fever") for value in measured)
 
     def _lot(self, sign: Sign) -> int:
         lots = self.known.outline.lots

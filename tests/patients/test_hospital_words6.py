@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hospital_written_lives import notes_of, said_in, text_of, written_lives
@@ -196,3 +197,13 @@ def test_a_held_drug_is_decided_on_at_a_visit_that_is_booked() -> None:
                     seen += 1
                     assert (plan.encounter, int(held[1])) in due, (life.index, item.text.en)
     assert seen
+
+
+def test_a_fever_that_was_measured_is_not_told_as_subjective() -> None:
+    seen = 0
+    for life, stay, note in notes_of("ed", "admission", "progress", "consult", "discharge"):
+        measured = [Decimal(one.text) for one in Known(Outline(life), stay, note.at).series("temperature")]
+        if measured and max(measured) >= 38:
+            seen += 1
+            assert "subjective fever" not in text_of(note), (life.index, note.id)
+    assert seen > 5
