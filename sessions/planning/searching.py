@@ -42,6 +42,8 @@ _HEARING: Final = frozenset({"dose_adherence"})
 _DOSED: Final = "prescribe_if"
 """The order whose dose rests on a threshold."""
 _TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
+_REASONING: Final = ("IL", "CR", "CR", "CR")
+"""Nothing gathers or is written: CR turns seldom read a third type, so in a looser plan the patient's words are one."""
 _LINKED: Final = 60
 """What a turn is preferred by that comes back to what the session is about."""
 _NEW_TYPE: Final = 40
@@ -84,14 +86,14 @@ class Search:
             ease: The plan may be looser.
         """
         self.case, self.scenario, self.tier, self.arc = case, scenario, tier, arc
-        self.thread, self.opening, self.stream, self.quota = thread, opening, stream, quota
-        self.doses = doses
+        self.thread, self.opening, self.stream, self.quota, self.doses = thread, opening, stream, quota, doses
         self.nodes = self.looks = self.cost = 0
         self.found: tuple[Move, ...] | None = None
         """The cheapest four moves so far."""
         self.ahead: list[int] = []
         """What the turns after each one cost at least."""
         self.far_most = _FAR_MOST + ease
+        self.types_least = _TYPES_LEAST[tier] - (ease and tier == "rich" and arc == _REASONING)
         self.leaning = Leaning(lambda move: bearing_of(case, move))
         self.away: dict[int, int] = {}
         self.weighed: list[Move] = []
@@ -207,7 +209,7 @@ class Search:
         read = choice.types.union(*(move.types for move in chosen))
         if self.tier == "rich":
             read |= _written_type(choice.move)
-        return len(read) >= _TYPES_LEAST[self.tier] and self._whole(moves)
+        return len(read) >= self.types_least and self._whole(moves)
 
     # -- which moves ---------------------------------------------------------------------------------------------------
 
@@ -219,7 +221,7 @@ class Search:
         """
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
-        new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < _TYPES_LEAST[self.tier] else 0
+        new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < self.types_least else 0
         had = frozenset().union(*(brings(move, place) for place, move in enumerate(chosen)))
         # what could not lead to a whole session, or would ask the patient again, is left out at once
         use = {one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one}

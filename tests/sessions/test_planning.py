@@ -266,6 +266,21 @@ def test_a_rich_session_reads_three_types_and_holds_a_conflict(planned) -> None:
         assert len(frozenset().union(*(move.types for move in plan.moves))) >= 3
 
 
+def test_only_a_looser_plan_of_reasoning_alone_reads_two_types(case) -> None:
+    def least(arc: Arc, tier: str, ease: bool) -> int:
+        opening = fakes.kinds(*THREE)[1][THREE[0].kind].openings(case, THREE[0])
+        stream = Stream("test", arc_name(arc))
+        made = searching.Search(
+            case, SAFETY, tier, arc, THREE[0], next(iter(opening)), stream, Quota(), doses=False, ease=ease
+        )
+        return made.types_least
+
+    reasoning: Arc = ("IL", "CR", "CR", "CR")
+    assert [least(reasoning, "rich", ease) for ease in (False, True)] == [3, 2]
+    assert least(("IL", "CR", "DG", "CR"), "rich", True) == 3
+    assert least(reasoning, "moderate", True) == 2
+
+
 def test_where_a_score_can_be_computed_one_turn_does(planned) -> None:
     told = fakes.decision("sodium", fact=fakes.FACT)
     for arc in (("IL", "DG", "IL", "CR"), ("IL", "DG", "CR", "WU")):
