@@ -62,7 +62,7 @@ def test_trl(wheel: Path, tmp_path: Path) -> None:
     run = _environment(tmp_path, wheel, "torch==2.13.0", "trl==1.16.0", extra="[parquet]")
     assert "rewards [1.0, 0.5]" in run(DOORS / "trl_door.py", tmp_path / "out")
     assert "reward 0.0" in run(EXAMPLES / "trl_environment.py")
-    assert "47 ['prompt', 'session_id', 'seed', 'licence', 'env_class']" in run(DOORS / "rows_door.py", tmp_path)
+    assert "48 ['prompt', 'session_id', 'seed', 'licence', 'env_class']" in run(DOORS / "rows_door.py", tmp_path)
 
 
 def test_skyrl_gym(wheel: Path, tmp_path: Path) -> None:
