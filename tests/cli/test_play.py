@@ -78,6 +78,7 @@ class Screen:
         self.text, self._seen = "", 0
         self.process, self._side = pty.fork()
         if self.process == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # what starts a suite in the background has it ignored
             # given whole: where pytest has loaded readline, that has set COLUMNS and LINES where Python does not see it
             seen = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
             argv = (sys.executable, "-m", "wardround", "play", *argv)
@@ -98,7 +99,9 @@ class Screen:
         return read
 
     def type(self, keys: str) -> None:
-        """Type."""
+        """Type; Ctrl-C as a person does, a moment after what was shown: readline hears it only while it waits."""
+        if keys == "\x03":
+            time.sleep(0.5)
         os.write(self._side, keys.encode())
 
     def close(self) -> int:

@@ -45,10 +45,11 @@ class Tracing:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the table of what all workers saw together, and leave it as `coverage.json`."""
+        if self._worker:  # the controller's to tell; a run that a test starts is part of its worker
+            return
         total = self._traced.get_coverage()
         for part in sorted(self._folder.glob("coverage-gw*.json")):
             self._slipcover.merge_coverage(total, json.loads(part.read_text(encoding="utf-8")))
-            part.unlink()
         (self._folder / "coverage.json").write_text(json.dumps(total), encoding="utf-8")
         rows = []
         for name, file in sorted(total["files"].items()):

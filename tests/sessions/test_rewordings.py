@@ -40,7 +40,9 @@ def told(check, language: str, way: int) -> str:
     words = WORDS[language]
     found = [(one, check.concept.removeprefix(one)) for one in STEMS if check.concept.startswith(one)]
     if not found:
-        raise UntoldError(check.concept)
+        if check.polarity != "present" or check.reason:
+            raise UntoldError(check.concept)
+        return words["symptom"][way].format(symptom=name(check.concept, language))
     stem, drug = found[0]
     state = STEMS[stem] if check.polarity == "present" else "not_taking"
     because = ""
