@@ -24,7 +24,7 @@ def main(words: list[str]) -> int:
     asked.add_argument("--sessions", help="a set of your own or a built-in one (default: a part of the train set)")
     asked.add_argument("--charts", help="its charts (default: as --sessions)")
     asked.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    asked.add_argument("--turns", type=int, default=1600, help="turns to train on, a seed; eight forks play each")
+    asked.add_argument("--turns", type=int, default=1600, help="turns to train on, a seed; twelve forks play each")
     asked.add_argument(
         "--data", type=Path, default=Path("reinforce-data"), help="where the part of the train set is kept"
     )

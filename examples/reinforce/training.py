@@ -10,11 +10,8 @@ from wardround.envs import Episode
 from wardround.patients import ChartStore, Stream
 from wardround.sessions import Session
 
-from .policy import Choice, Policy, features
+from .policy import Policy, features
 from .skills import Played, play_turn
-
-GROUP = 8
-"""Forks of a turn that are compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +19,7 @@ class Point:
     """One point of a learning curve."""
 
     turns: int
-    """Turns trained on so far, each played by `GROUP` forks."""
+    """Turns trained on so far, each played by twelve forks."""
     value: float
     """Mean score on unseen patients, as a share of the oracle's, choices drawn from the policy."""
     seconds: float
@@ -82,14 +79,14 @@ def train(
 
 
 def _train_on(policy: Policy, session: Session, store: ChartStore, stream: Stream, left: float) -> int:
-    """Train on every turn of a session: forks try, the group compares, and one of them goes on."""
+    """Train on every turn of a session: forks try, the group compares, and the policy's own goes on."""
     episode, played, turns = opened(session, store), Played(), 0
     while not episode.done:
         seen = features(episode)
-        choices: list[Choice] = [policy.choose(seen, stream) for _ in range(GROUP)]
-        forks = [(episode.fork(), played.fork()) for _ in choices]
-        rewards = [play_turn(fork, mine, one) for (fork, mine), one in zip(forks, choices, strict=True)]
-        policy.learn(seen, choices, rewards, left)
-        episode, played = forks[stream.below(len(forks))]
+        tried = policy.tries(seen, stream)
+        forks = [(episode.fork(), played.fork()) for _ in tried]
+        rewards = [play_turn(fork, mine, one) for (fork, mine), one in zip(forks, tried, strict=True)]
+        policy.learn(seen, tried, rewards, left)
+        episode, played = forks[0]  # as the policy itself would have gone on
         turns += 1
     return turns
