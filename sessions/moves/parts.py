@@ -6,7 +6,7 @@ one per field plus one negative safety item).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -171,8 +171,12 @@ def only_item(*readings: Reading) -> Item:
 
 def advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
     """Return the item that the right thing is recommended; any accepted act counts."""
-    checks = tuple(AdviceCheck(act=act, target=target) for act, target in decision.accepted)
-    check: Check = checks[0] if len(checks) == 1 else AnyOf(checks=checks)
+    return recommended(decision, [AdviceCheck(act=act, target=target) for act, target in decision.accepted], rests_on)
+
+
+def recommended(decision: Decision, checks: Sequence[Check], rests_on: Iterable[str]) -> Item:
+    """Return the item that a decision's advice is given, in any of the ways that the checks tell."""
+    check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
     return item(
         "advice",
         f"Recommends: {decision.advice.en}.",

@@ -22,7 +22,7 @@ from wardround.sessions.decisions.tables import table_of
 from wardround.sessions.record import plain
 
 from .move import Case, Entity, Move
-from .parts import capital, chart_call, item
+from .parts import capital, chart_call, item, recommended
 from .writes import PRIORITIES, prescribe, request_also, request_risk, write_items
 
 _AGAIN: Final = ("repeat", "recheck", "复查")
@@ -55,14 +55,7 @@ def step_advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
         # "no repeat needed": the lab was named in the query and in the sentence before
         targets += _AGAIN if table_of(decision).step.act == "recheck" else ()
         checks.extend(MentionCheck(concept=target, polarity="absent") for target in targets)
-    check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
-    return item(
-        "advice",
-        f"Recommends: {decision.advice.en}.",
-        f"建议：{str(decision.advice.zh).removeprefix('建议')}。",
-        check,
-        rests_on,
-    )
+    return recommended(decision, checks, rests_on)
 
 
 def step_danger_item(case: Case, decision: Decision) -> Item:

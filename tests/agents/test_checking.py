@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from wardround.agents import check_set
 from wardround.agents.checking import GAMES, advises_at_most, earns_at_most
 from wardround.patients import ChartStore
@@ -22,7 +20,6 @@ def _first_drug(session: Session) -> str | None:
     return next((call.arguments["medication"] for call in calls if "medication" in call.arguments), None)
 
 
-@pytest.mark.no_cover
 def test_the_built_in_set_passes_whole(ward_sessions: SessionSet, ward: ChartStore) -> None:
     report = check_set(ward_sessions, ward)
     assert report["failures"] == []
@@ -56,7 +53,6 @@ def test_another_chart_is_found(ward_sessions: SessionSet, ward: ChartStore) -> 
     assert [f["rule"] for f in check_set(SessionSet([gone], "gone"), ward)["failures"]] == ["chart"]
 
 
-@pytest.mark.no_cover
 def test_a_set_that_pays_a_loophole_is_found(ward_sessions: SessionSet, ward: ChartStore) -> None:
     """A rubric that pays for the drug's name, which the query gives away, pays those who only repeat it."""
 

@@ -24,8 +24,6 @@ from wardround.cli import main
 from wardround.cli.main import build_parser
 from wardround.sessions import save_sessions
 
-pytestmark = pytest.mark.no_cover
-
 SHELL: Final = ("sh", "indented")
 PROSE: Final = ("text", "html", "toml")
 """Languages of blocks that are no code of ours."""

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 from doc_blocks import ROOT, added, blocks_of, commands_of, pages
 
-pytestmark = pytest.mark.no_cover
-
 PARTS = ("agents", "envs", "patients", "rubrics", "sessions")
 PAGES = [path for path in pages() if any(block.language == "diff" for block in blocks_of(path))]
 

@@ -39,7 +39,6 @@ def test_every_agent_has_its_rows(script: ModuleType) -> None:
                 assert {(agent, language, one) for one in ("explicit", "implicit")} <= rows, (name, agent)
 
 
-@pytest.mark.no_cover
 def test_the_ward_gives_these_figures(script: ModuleType) -> None:
     kept = KEPT["sets"]["ward"]
     assert kept["set_hash"] == wardround.load_sessions("ward").hash, REMEDY

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import Any
 
 import pytest
+from axe import violations
 from chromium import FOUND, Chromium
 
 from wardround.agents import SessionPageMade, write_session_page
@@ -44,20 +43,11 @@ def test_a_whole_set_is_light_and_quick(made: SessionPageMade) -> None:
         assert all(url.startswith(made.path.as_uri()) for url in page.requests)
 
 
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not on this machine")
-    home = tmp_path_factory.mktemp("axe")
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "axe-core@4"], cwd=home, check=True, timeout=300)
-    return (home / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("how", [{}, {"dark": True}, {"width": 400}], ids=["light", "dark", "narrow"])
 def test_axe_finds_nothing_serious(made: SessionPageMade, axe: str, how: dict[str, Any]) -> None:
     with Chromium(**how) as page:
         page.open(made.path.as_uri())
-        assert _violations(page, axe) == []
+        assert violations(page, axe) == []
         page.run("location.hash = document.querySelector('#list tbody a').getAttribute('href')")
         page.until("document.querySelector('#session .turn')")
         page.run("document.querySelectorAll('#session details').forEach((one) => { one.open = true; })")
@@ -66,16 +56,6 @@ def test_axe_finds_nothing_serious(made: SessionPageMade, axe: str, how: dict[st
         choose = "(one, at) => { one.value = INDEX.verdicts[at % 3]; one.dispatchEvent(new Event('change')); }"
         page.run(f"document.querySelectorAll('fieldset.asked p:first-child select').forEach({choose})")
         assert page.run("document.querySelectorAll('fieldset.revise').length") > 0
-        assert _violations(page, axe) == []
+        assert violations(page, axe) == []
         assert page.run("document.documentElement.scrollWidth <= innerWidth")
         assert page.errors == []
-
-
-def _violations(page: Chromium, axe: str) -> list[Any]:
-    page.run(f"{axe};1")
-    found: list[Any] = page.run(
-        "axe.run(document).then((found) => found.violations"
-        ".map((one) => [one.id, one.impact, one.nodes[0].html.slice(0, 200)]))"
-    )
-    assert page.run("axe.run(document).then((found) => found.passes.length)") > 10  # it did look
-    return [one for one in found if one[1] in ("serious", "critical")]

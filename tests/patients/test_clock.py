@@ -525,7 +525,6 @@ def _procedure_length(event: Event) -> Event:
     return replace(event, length=event.length or 1) if event.kind == "procedure" else event
 
 
-@pytest.mark.no_cover
 @settings(max_examples=150, deadline=None)
 @given(histories())
 def test_no_future_changes_anything_that_is_seen_now(pair: tuple[list[Event], list[Event]]) -> None:
@@ -585,7 +584,6 @@ def _through_tools(chart: Chart) -> list[str]:
     return said
 
 
-@pytest.mark.no_cover
 @settings(max_examples=60, deadline=None)
 @given(histories())
 def test_no_future_changes_anything_that_a_tool_says(pair: tuple[list[Event], list[Event]]) -> None:

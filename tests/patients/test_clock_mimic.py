@@ -381,7 +381,6 @@ def _anchors(tables: Tables, subject: str) -> list[str]:
     return [*middles, early, moved(mine["icustays"][0]["intime"], hours=7), *stages[:2]]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("subject", "anchors"), [("10015931", 2), ("10023239", 7)])
 def test_another_future_changes_nothing_now(mimic_demo: Path, tmp_path: Path, subject: str, anchors: int) -> None:
     tables = rows_of(mimic_demo, subject)

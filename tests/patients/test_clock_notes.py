@@ -124,7 +124,6 @@ NOTES = st.lists(
 )
 
 
-@pytest.mark.no_cover
 @given(now=NOTES, later=NOTES, day=st.integers(3, 12), hour=st.sampled_from(["00:00:00", "09:30:00", "23:59:58"]))
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_another_future_of_notes_changes_nothing(

@@ -65,7 +65,6 @@ def test_an_interview_of_one_instant_is_written_as_before(told):
     assert Interview.model_validate_json(told.model_dump_json()) == told
 
 
-@pytest.mark.no_cover
 def test_the_middle_of_a_hospital_stay_knows_nothing_of_its_end():
     """Whatever the patient says is as of the last pain score and the last turn by then."""
     seen = 0

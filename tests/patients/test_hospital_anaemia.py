@@ -5,13 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache
 
-import pytest
-
 from wardround.patients.hospital.life import Life, Result, Stay
 from wardround.patients.hospital.living import make_life
 from wardround.patients.knowledge.bedside import condition_profiles
-
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
 
 
 @cache

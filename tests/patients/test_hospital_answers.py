@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from itertools import pairwise
 
-import pytest
 from hospital_many_lives import many_lives, values_of, ward_stays
 
 from wardround.patients.hospital.generation import rules
@@ -20,8 +19,6 @@ from wardround.patients.knowledge.bedside import (
     panels,
 )
 from wardround.patients.times import DAY, NEVER, Instant
-
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
 
 # -- as needed ---------------------------------------------------------------------------------------------------------
 

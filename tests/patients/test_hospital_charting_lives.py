@@ -34,7 +34,6 @@ def charted(seed: int, index: int) -> Charted:
     return chart_record(record(seed, index))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("seed", "index"), LIVES)
 def test_every_fact_is_charted_and_every_resource_valid(seed: int, index: int) -> None:
     life, made = record(seed, index).life, charted(seed, index)
@@ -139,7 +138,6 @@ def _visible(snapshot: Snapshot) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("seed", "index"), LIVES[:3])
 def test_what_comes_later_leaves_no_trace(seed: int, index: int) -> None:
     whole, chart = record(seed, index), charted(seed, index).chart()
@@ -154,7 +152,6 @@ def test_what_comes_later_leaves_no_trace(seed: int, index: int) -> None:
             assert one == other[key], f"{key} as of {instant_text(cut)}"
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(("seed", "index"), LIVES)
 def test_templates_pack_the_same_chart(seed: int, index: int) -> None:
     chart_record(record(seed, index), swift=True)

@@ -14,8 +14,6 @@ from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.making import HOUR
 from wardround.patients.times import DAY
 
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
-
 _LIVES = 150
 
 

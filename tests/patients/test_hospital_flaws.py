@@ -154,7 +154,6 @@ def _life(index: int) -> tuple[Life, Record, dict[str, Interview]]:
     return life, write_record(life), {stay: Interview(facts=tuple(facts)) for stay, facts in told.items()}
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("index", range(5))
 def test_rules_object_to_what_was_planted_in_a_generated_chart_and_to_nothing_else(index: int) -> None:
     life, record, told = _life(index)

@@ -26,8 +26,6 @@ from wardround.patients.knowledge.bedside import (
 )
 from wardround.patients.times import DAY, NEVER
 
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
-
 # -- first days and ways home ------------------------------------------------------------------------------------------
 
 

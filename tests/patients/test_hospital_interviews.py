@@ -20,8 +20,6 @@ from wardround.patients.hospital.writing_view import moment
 from wardround.patients.interview import Interview
 from wardround.patients.knowledge import lexicon
 
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
-
 _SEED = 41
 _COUNT = 40
 

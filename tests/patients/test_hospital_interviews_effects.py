@@ -12,8 +12,6 @@ from wardround.patients.knowledge import drug_classes, drugs, findings, labs, le
 from wardround.patients.knowledge.bedside import drug_profiles
 from wardround.patients.knowledge.side_effects import side_effect_rules, side_effects_of
 
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
-
 
 @pytest.fixture(scope="module")
 def lives():

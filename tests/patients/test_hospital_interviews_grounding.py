@@ -212,7 +212,6 @@ def test_low_literacy_does_not_name_drugs_by_their_generic_names(roots: Encounte
                 assert name not in (reply.text.en or "").lower()
 
 
-@pytest.mark.no_cover
 def test_a_symptom_is_found_by_its_name(roots: Encounters) -> None:
     asked = found = 0
     for _, _, interview in roots:
@@ -297,7 +296,6 @@ def _in_care_homes(seed: int, wanted: int) -> Iterator[Life]:
             return
 
 
-@pytest.mark.no_cover
 def test_in_a_care_home_nothing_is_forgotten_or_runs_out() -> None:
     reasons = {one.reason_concept for life in _in_care_homes(42, 8) for one in life.adherence if one.reason_concept}
     assert reasons

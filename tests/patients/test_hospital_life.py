@@ -27,8 +27,6 @@ from wardround.patients.hospital.prescribing import Choice
 from wardround.patients.knowledge.bedside import drug_profiles
 from wardround.patients.times import DAY, parse_instant
 
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
-
 PATIENTS = 40
 SEED = 7
 

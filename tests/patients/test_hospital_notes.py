@@ -46,7 +46,6 @@ def test_every_sentence_rests_on_facts_known_when_it_was_written(written: list[t
     assert faults == []
 
 
-@pytest.mark.no_cover
 def test_wording_has_no_slips(written: list[tuple[Life, Record]]) -> None:
     faults = [fault for life, record in written for fault in lint.wording_faults(life, record)]
     assert faults == []
@@ -110,7 +109,6 @@ def test_all_section_types_are_written(written: list[tuple[Life, Record]]) -> No
     assert slugs >= EIGHTEEN | {"hospital-course", "discharge-medications", "discharge-instructions", "followup"}
 
 
-@pytest.mark.no_cover
 def test_nothing_later_moves_a_note(written: list[tuple[Life, Record]]) -> None:
     """A note written from what is known then alone is the same note."""
     tried = 0

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-import pytest
-
 from wardround.patients.hospital.life import Life
 from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.record import Note
 from wardround.patients.hospital.writing import write_record
-
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
 
 _SEED = 4711
 _LIVES = 24

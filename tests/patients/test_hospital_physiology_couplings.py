@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,7 +85,6 @@ def numbers(found: Mapping[str, str]) -> dict[str, Decimal]:
     return out
 
 
-@pytest.mark.no_cover
 @settings(max_examples=80, deadline=None)
 @given(people, shifts(), st.integers(0, 10**6), st.integers(0, 72))
 def test_a_draw_agrees_with_itself(who: Person, ill: list[Shift], key: int, hour: int) -> None:

@@ -55,7 +55,6 @@ def test_every_score_has_its_word() -> None:
     assert bearable("walking")
 
 
-@pytest.mark.no_cover
 def test_severity_is_told_as_the_score_has_it() -> None:
     seen = 0
     for index in range(12):

@@ -61,7 +61,6 @@ def _situations(draw: st.DrawFn) -> Situation:
     )
 
 
-@pytest.mark.no_cover
 @settings(max_examples=400, deadline=None)
 @given(
     st.data(),

@@ -123,7 +123,6 @@ def test_the_bytes_do_not_depend_on_the_workers(tmp_path: Path, built: ChartStor
     assert sum(report.resources.values()) == sum(len(built.chart(one)) for one in built.patients())
 
 
-@pytest.mark.no_cover
 def test_a_patient_depends_on_seed_and_index_alone(tmp_path: Path, built: ChartStore) -> None:
     build_hospital(tmp_path / "tail.sqlite", SEED, range(4, PATIENTS))
     with ChartStore.open(tmp_path / "tail.sqlite") as tail:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
-import pytest
-from hospital_many_lives import many_lives, values_of, ward_stays
+from hospital_many_lives import lives_with, many_lives, stays_for, values_of, ward_stays
 
-from wardround.patients.hospital import episodes
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Life, Prescription, Stay
-from wardround.patients.hospital.living import make_life
-from wardround.patients.hospital.making import HOUR, MINUTE, Making
+from wardround.patients.hospital.making import HOUR, MINUTE
 from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles, lab_profiles, study_profiles
 from wardround.patients.times import DAY, NEVER, Instant
-
-pytestmark = pytest.mark.no_cover  # a hundred lives are made; one alone reaches the same lines
 
 _RARE = ("stemi", "hip_fracture", "covid_19", "sepsis", "pneumonia")
 """Conditions of which a few lives are made on purpose: those of many lives hold too few."""
@@ -26,37 +21,11 @@ _RARE = ("stemi", "hip_fracture", "covid_19", "sepsis", "pneumonia")
 @cache
 def _made() -> tuple[Life, ...]:
     """Return lives in which most hospital stays are for ketoacidosis, where diabetes is, or for a rare condition."""
-    usual = episodes.what_comes
-    found: list[Life] = []
-    patch = pytest.MonkeyPatch()
-    try:
-        for index in range(36):
-            turn = _RARE[index % len(_RARE)]
-
-            def coming(
-                making: Making, at: Instant, setting: episodes.Kind, before: Sequence[str], turn: str = turn
-            ) -> episodes.Coming | None:
-                mine = {one.condition for one in making.ill(at)}
-                for wanted in ("diabetic_ketoacidosis", turn):
-                    profile = condition_profiles()[wanted]
-                    fits = episodes.fits(making, profile, at, mine) and wanted not in (*mine, *before)
-                    if setting == "ward" and fits and (not profile.episode_of or mine & set(profile.episode_of)):
-                        return episodes.Coming(wanted)
-                return usual(making, at, setting, before)
-
-            patch.setattr("wardround.patients.hospital.living.what_comes", coming)
-            found.append(make_life(4040, index))
-    finally:
-        patch.undo()
-    return tuple(found)
+    return lives_with(4040, lambda index: ("diabetic_ketoacidosis", _RARE[index % len(_RARE)]))
 
 
 def _stays(*conditions: str) -> Iterator[tuple[Life, Stay, set[str]]]:
-    for life in (*_made(), *many_lives()):
-        ill = {one.id: one for one in life.illnesses}
-        for stay in life.stays:
-            if stay.kind == "ward" and ill[stay.principal].condition in conditions:
-                yield life, stay, {stay.id, *(one.id for one in life.stays if one.part_of == stay.id)}
+    return stays_for((*_made(), *many_lives()), conditions)
 
 
 def _orders(life: Life, inside: set[str], *drugs: str) -> list[Prescription]:

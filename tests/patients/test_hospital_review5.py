@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hospital_many_lives import many_lives, values_of
+from hospital_many_lives import lives_with, many_lives, stays_for, values_of
 
 from wardround.patients.hospital import diagnosing, episodes, living
 from wardround.patients.hospital.generation import rules
@@ -21,8 +21,6 @@ from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY, NEVER, Instant
 
-pytestmark = pytest.mark.no_cover  # many lives are made; one alone reaches the same lines
-
 _WANTED = ("pulmonary_embolism", "deep_vein_thrombosis", "cholecystitis", "spontaneous_bacterial_peritonitis")
 """Conditions of which a few lives are made on purpose: those of many lives hold too few."""
 
@@ -30,43 +28,20 @@ _WANTED = ("pulmonary_embolism", "deep_vein_thrombosis", "cholecystitis", "spont
 @cache
 def _made() -> tuple[Life, ...]:
     """Return lives in which most hospital stays are for a rare condition, where it can come; emboli are severe."""
-    usual, falls_ill = episodes.what_comes, diagnosing.fall_ill
-    found: list[Life] = []
+    falls_ill = diagnosing.fall_ill
 
     def gravely(making: Making, condition: str, **fields: Any) -> Illness:
         severe = {"severity": "severe"} if condition == _WANTED[0] else {}
         return falls_ill(making, condition, **{**fields, **severe})
 
-    patch = pytest.MonkeyPatch()
-    try:
-        for index in range(36):
-            turn = _WANTED[index % len(_WANTED)] if index % 3 else _WANTED[0]
-
-            def coming(
-                making: Making, at: Instant, setting: episodes.Kind, before: Sequence[str], turn: str = turn
-            ) -> episodes.Coming | None:
-                mine = {one.condition for one in making.ill(at)}
-                profile = condition_profiles()[turn]
-                fits = episodes.fits(making, profile, at, mine) and turn not in (*mine, *before)
-                if setting == "ward" and fits and (not profile.episode_of or mine & set(profile.episode_of)):
-                    return episodes.Coming(turn)
-                return usual(making, at, setting, before)
-
-            patch.setattr("wardround.patients.hospital.living.what_comes", coming)
-            patch.setattr("wardround.patients.hospital.stays.fall_ill", gravely)
-            found.append(make_life(5050, index))
-    finally:
-        patch.undo()
-    return tuple(found)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wardround.patients.hospital.stays.fall_ill", gravely)
+        return lives_with(5050, lambda index: (_WANTED[index % len(_WANTED) if index % 3 else 0],))
 
 
 def _stays(*conditions: str) -> Iterator[tuple[Life, Stay, set[str]]]:
     """Yield hospital stays for some conditions, each with its life and the ids of the stay and its parts."""
-    for life in (*_made(), *many_lives()):
-        ill = {one.id: one for one in life.illnesses}
-        for stay in life.stays:
-            if stay.kind == "ward" and ill[stay.principal].condition in conditions:
-                yield life, stay, {stay.id, *(one.id for one in life.stays if one.part_of == stay.id)}
+    return stays_for((*_made(), *many_lives()), conditions)
 
 
 def _until(order: Prescription) -> Instant:

@@ -298,7 +298,6 @@ def _questions(snapshot: Snapshot) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from ((name, {"status": status}) for status in ("active", "completed", "stopped"))
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("index", range(5))
 def test_what_comes_later_changes_no_answer(index: int) -> None:
     """Anchors within the stays: with the rest of the life taken out of the chart, every tool says the same."""

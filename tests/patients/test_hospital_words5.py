@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 from hospital_written_lives import notes_of, said_in, text_of, written_lives
 
 from wardround.patients.hospital.generation import rules
@@ -17,9 +16,6 @@ from wardround.patients.hospital.writing import write_record
 from wardround.patients.hospital.writing_view import Known, Outline
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles, study_profiles
 from wardround.patients.times import DAY, Instant
-
-pytestmark = pytest.mark.no_cover  # some forty lives are made and written; a few reach the same lines
-
 
 # -- days of the stay --------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hospital_written_lives import notes_of, said_in, text_of, written_lives
 
 from wardround.patients.hospital.advising import advice_book
@@ -18,9 +17,6 @@ from wardround.patients.hospital.writing_plan import known_at_home
 from wardround.patients.hospital.writing_view import Known, Outline, flag
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY
-
-pytestmark = pytest.mark.no_cover  # some forty lives are made and written; a few reach the same lines
-
 
 # -- advice on leaving -------------------------------------------------------------------------------------------------
 

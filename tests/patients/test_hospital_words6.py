@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
 from hospital_written_lives import notes_of, said_in, text_of, written_lives
 
 from wardround.patients.hospital.advising import advice_book
@@ -19,8 +18,6 @@ from wardround.patients.hospital.writing_assessment import TELLS
 from wardround.patients.hospital.writing_view import Known, Outline
 from wardround.patients.knowledge.bedside import condition_profiles, finding_profiles
 from wardround.patients.times import DAY, format_instant
-
-pytestmark = pytest.mark.no_cover  # the lives of the fifth reading are looked at again
 
 _NOBODY_WRITES = re.compile(
     r"(?i:reported as like|described as like|negatives include no|negatives: no|seeing things that are not there"

@@ -262,7 +262,6 @@ def test_what_cannot_be_repaired_is_refused_in_every_table(
 IDS = {name: tuple(column for column in spec.columns if is_id(column)) for name, spec in SPECS.items()}
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
@@ -330,7 +329,6 @@ def test_missing_tables_are_named_and_nothing_else_is_skipped(
     check_missing({name for place, name in enumerate(OPTIONAL) if place >> bit & 1 == value}, sound, tmp_path)
 
 
-@pytest.mark.no_cover
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(gone=st.sets(st.sampled_from(OPTIONAL)))
 def test_any_tables_may_be_missing(gone: set[str], sound: ImportReport, tmp_path: Path) -> None:

@@ -347,7 +347,6 @@ def seen_at(rows: list[tuple[int, int, int, str]], now: int) -> dict[str, Any]:
     return {one["id"]: one for one in found}
 
 
-@pytest.mark.no_cover
 @settings(max_examples=150, deadline=None)
 @given(charted_futures())
 def test_another_future_changes_nothing_that_was_seen(

@@ -116,7 +116,6 @@ def test_threads_do_not_change_the_store(threads: int, reference: str, tmp_path:
     assert import_mimic(SOURCE.parent, tmp_path / "charts.sqlite", threads=threads).store_hash == reference
 
 
-@pytest.mark.no_cover
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(len(rows_of("labevents")) - 1)))
 def test_the_order_of_rows_is_nothing(order: list[int], reference: str, tmp_path: Path) -> None:

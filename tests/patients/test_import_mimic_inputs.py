@@ -127,7 +127,6 @@ def test_a_change_of_rate_does_not_show_before_it_was_made(invented: Any) -> Non
     assert now["request"]["identifier"]["value"] == "500"
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "cells",
     [
@@ -317,7 +316,6 @@ def as_of(rows: list[dict[str, str]], now: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.no_cover
 @settings(max_examples=150, deadline=None)
 @given(futures())
 def test_another_future_changes_nothing_that_was_seen(

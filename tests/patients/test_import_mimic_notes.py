@@ -307,7 +307,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.no_cover
 @given(
     st.lists(
         st.sampled_from([*HOSTILE, "Chief Complaint:", "PMH: ", "\n", "Brief Hospital Course:\n", " "]), max_size=12

@@ -83,7 +83,6 @@ def tables_with(table: str, rows: tuple[str, ...]) -> dict[str, str]:
     return {"edstays": ED, "prescriptions": ORDER} | {table: TABLES[table][0] + "".join(rows)}
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("table", sorted(TABLES))
 def test_the_order_of_rows_in_the_file_decides_nothing(invented: Any, table: str) -> None:
     rows = TABLES[table][1]

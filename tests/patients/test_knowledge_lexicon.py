@@ -274,7 +274,6 @@ def test_composition_of_accents_changes_nothing(text: str) -> None:
     assert [m.concepts for m in lexicon.scan(composed)] == [m.concepts for m in lexicon.scan(apart)]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "unit",
     [

@@ -361,7 +361,6 @@ FLOAT_SEED = 20_160_111
 """Any: the draws only need to be the same in every run."""
 
 
-@pytest.mark.no_cover
 def test_formulas_agree_with_floats_written_separately() -> None:
     """1,500 inputs each; the formulas are written a second time, in floats, with their constants spelled out."""
     draw = random.Random(FLOAT_SEED)

@@ -166,7 +166,6 @@ def test_the_sections_are_the_note(text: str) -> None:
         assert len(set(names)) == len(names)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece",
     ["a b c ", ":", "\x00", "\n", ":\n", "Chief Complaint:\n", "Odd Words Here:\n\n", " ", "Past Medical History ",

@@ -323,7 +323,6 @@ def _ids(kind: str, count: int) -> list[str]:
     return ["p", "q"] if kind == "Patient" else [f"{IDS.get(kind, kind.lower())}{n}" for n in range(1, count + 1)]
 
 
-@pytest.mark.no_cover
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.randoms(use_true_random=True))
 def test_odd_shapes(rng: random.Random) -> None:
@@ -345,7 +344,6 @@ def _chart(maker: Maker) -> Chart:
     return memory_chart(pack("p", resources, "CC0-1.0"))
 
 
-@pytest.mark.no_cover
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.randoms(use_true_random=True))
 def test_charts_anchors_and_overlays(rng: random.Random) -> None:

@@ -482,7 +482,6 @@ def _small() -> Snapshot:
     return builder.chart().at(parse_instant(NOW))
 
 
-@pytest.mark.no_cover
 @settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from([None, "Observation", "Patient", "Patient/p/Observation", "Patient/p/*"]),

@@ -263,7 +263,6 @@ def test_too_long_and_empty_answers() -> None:
     assert not check_answer(check, "", language="en").passed
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("unit", ["SOFA 10 ", "SOFA ", "1 + ", "SOFA age 1, qSOFA 2; ", "CHA2DS2-", "7 "])
 def test_long_adversarial_answers_are_read_in_time(unit: str) -> None:
     """Repetition must not make it quadratic; the bound is far above what a busy machine takes."""

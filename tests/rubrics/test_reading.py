@@ -160,7 +160,6 @@ def test_a_very_long_answer_is_not_read_and_says_so() -> None:
     assert time.perf_counter() - start < 10
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece",
     ["no fever, ", "K 5.6 ", "from 3 to ", "(", "无", "|a", "if ", "stop metformin and ", "1", "keep keep ", "一百"],

@@ -36,7 +36,6 @@ LITTLE = (
 )  # fmt: skip
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("joint", JOINTS)
 def test_a_state_and_then_a_bare_act(joint):
     advised = 0
@@ -55,7 +54,6 @@ def test_a_bare_act_after_a_state_is_about_its_measurement():
         assert check_answer(check, answer, language="en").passed, answer
 
 
-@pytest.mark.no_cover
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(NAMES) | st.sampled_from(STATES) | st.sampled_from(LITTLE), min_size=1, max_size=25))
 def test_heaps_of_clinical_words_are_read(words):

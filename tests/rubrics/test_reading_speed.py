@@ -66,7 +66,6 @@ def _seconds(family: str) -> float:
     return time.process_time() - start
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_no_text_hangs_the_reader(family: str) -> None:
     """A bound on what grows with the square of the text, far above what a busy machine takes; no claim of speed."""

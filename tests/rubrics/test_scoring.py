@@ -292,7 +292,6 @@ def test_one_more_requirement_never_raises_the_reward(drawn, data):
     assert settled(spec.model_copy(update={"rubric": items}), passes).reward <= settled(spec, passes).reward
 
 
-@pytest.mark.no_cover
 @given(rubrics(), st.data())
 def test_bounds_hold_whatever_the_ungraded_items_turn_out_to_be(drawn, data):
     spec, passes = drawn

@@ -216,7 +216,6 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
-@pytest.mark.no_cover
 def test_decisions_hold_on_a_sample_of_the_hospital(hospital: ChartStore) -> None:
     subjects = set()
     for number, case in enumerate(cases(hospital, limit=1)):

@@ -288,7 +288,6 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
-@pytest.mark.no_cover
 def test_decisions_of_the_hospital_hold(hospital: ChartStore) -> None:
     seen = 0
     for patient in sorted(hospital.patients())[:6]:

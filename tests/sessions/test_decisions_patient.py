@@ -173,7 +173,6 @@ def test_refusing_help_is_not_advising_it():
     assert not check_answer(advice, "Does she need home health?", language="en").passed
 
 
-@pytest.mark.no_cover
 def test_decisions_of_the_hospital_hold(mini_store):
     """Every move of some decisions of both kinds passes the gates, and acts differ."""
     acts, kinds = set(), set()

@@ -64,7 +64,6 @@ def test_everything_made_passes_and_says_what_was_refused(made: GenerationResult
     assert sum(made.statistics["cells"].values()) == len(made.sessions)
 
 
-@pytest.mark.no_cover
 def test_same_charts_and_seed_same_bytes(made: GenerationResult, small_store: ChartStore) -> None:
     again = generate(small_store, seed=3)
     assert [session_line(one) for one in again.sessions] == [session_line(one) for one in made.sessions]
@@ -110,7 +109,6 @@ def test_split_and_use_are_told_and_wordings_follow_the_split(small_store: Chart
         assert name in {shape.id for shape in allowed}
 
 
-@pytest.mark.no_cover
 def test_the_papers_mix_has_more_ellipses_than_anything_else(small_store: ChartStore) -> None:
     made = generate(small_store, seed=3, mix="paper", per_patient=4).sessions
     types = Counter(turn.implicitness for one in made for turn in one.turns[1:])
@@ -159,7 +157,6 @@ def test_authored_interviews_are_used_and_others_made(made: GenerationResult, sm
             assert len(session.interview.replies) >= 5
 
 
-@pytest.mark.no_cover
 def test_a_store_that_states_hours_is_visited_mid_stay(stay, make_interview_of, tmp_path) -> None:
     path = tmp_path / "dated.sqlite"
     hour = "2030-03-06T10:00:00Z"
@@ -191,7 +188,6 @@ def _resting(session: Session, case: Case) -> set[tuple[str, str]]:
     return {(one.kind, one.subject) for one in found if keys & set(one.hinge.keys)}
 
 
-@pytest.mark.no_cover
 def test_with_another_result_another_act_would_be_right(ward) -> None:
     sessions, store = ward
     seen: Counter[str] = Counter()

@@ -144,7 +144,6 @@ def _same(life: Life, view: RecordView) -> int:
     return compared
 
 
-@pytest.mark.no_cover
 def test_what_is_read_is_what_was_true(tmp_path: Path) -> None:
     compared = 0
     with _built(tmp_path, 4, "clean") as clean:

@@ -90,7 +90,6 @@ def test_every_specimen_is_read_as_positive_and_negative(tmp_path: Path) -> None
                 assert check_answer(check, str(answer), language=language).passed, answer
 
 
-@pytest.mark.no_cover
 def test_moves_of_the_hospital_hold(mini_store: ChartStore) -> None:
     made: list[Move] = []
     for case in cases(mini_store, limit=1):

@@ -235,7 +235,6 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
-@pytest.mark.no_cover
 def test_turns_hold_on_a_sample_of_the_hospital(hospital: ChartStore) -> None:
     """One move of every kind on some patients; gates 1-3 in both languages."""
     played = set()

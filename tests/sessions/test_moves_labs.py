@@ -67,7 +67,6 @@ def offered(case, limit=1):
             yield move
 
 
-@pytest.mark.no_cover
 def test_every_kind_is_sound_on_hospital_charts(sample):
     seen = Counter()
     for case in sample:

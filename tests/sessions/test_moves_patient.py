@@ -122,7 +122,6 @@ def test_an_answer_without_asking_earns_nothing_for_what_it_says():
     assert {one.id: one.requires for one in move.rubric}["says-dry_cough"] == ("heard-dry_cough",)
 
 
-@pytest.mark.no_cover
 def test_turns_of_the_hospital_hold(mini_store):
     """A few patients, in the middle of their stay and at its end; every kind is there."""
     seen = set()

@@ -231,7 +231,6 @@ def hospital() -> ChartStore:
     return load_charts("hospital-mini")
 
 
-@pytest.mark.no_cover
 def test_scores_of_the_hospital_hold(hospital: ChartStore) -> None:
     seen: set[str] = set()
     for patient in sorted(hospital.patients())[:8]:

@@ -45,7 +45,6 @@ def test_a_set_in_chunks_is_made_the_same_by_one_process_and_by_two(small_store:
     assert build_set(small_store, _rules(), workers=2) == alone
 
 
-@pytest.mark.no_cover
 def test_no_cell_is_made_more_often_than_it_should_be(small_store: ChartStore) -> None:
     made = build_set(small_store, _rules(each=1, per_patient=3, chunk=None))
     cells = [(one.scenario, one.tier, one.labels["arc"]) for one in made]

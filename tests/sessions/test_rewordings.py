@@ -128,7 +128,6 @@ def rewarded(session, chart, language: str):
             yield number, way, answer, result
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_reworded_answers_keep_their_reward(language):
     rewards, wrong, untold = [], Counter(), 0

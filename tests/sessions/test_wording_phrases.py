@@ -102,7 +102,6 @@ def _claims(one: Shape, language: Language) -> Iterator[tuple[str, Check]]:
         yield from (("advised", AdviceCheck(act=act, target=drug)) for act in ACTS)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_phrase_says_what_it_asks(language: Language) -> None:
     """Neither as it stands, nor, where it asks for advice without offering a choice, as a statement."""

@@ -79,16 +79,11 @@ function list() {
     Array.from({ length: most }, (_, turn) => make("td.short", one.tasks[turn] ? `${one.tasks[turn]} ${one.types[turn] || ""}` : "")), make("td.short", stateOf(one))));
   const box = document.getElementById("list");
   box.replaceChildren(dataTable("Sessions; a turn is its task and the type of its implicit form", columns, rows));
-  if (found.length > shown) {
-    const more = make("button", `Show ${Math.min(PAGE, found.length - shown)} more`, { type: "button" });
-    more.addEventListener("click", () => {
-      const first = shown;
-      shown += PAGE;
-      list();
-      box.querySelectorAll("tbody a")[first].focus();
-    });
-    box.append(make("p", more));
-  }
+  const grow = () => {
+    shown += PAGE;
+    list();
+  };
+  if (found.length > shown) box.append(moreButton(box, found.length - shown, PAGE, grow));
 }
 
 function address(session) {

@@ -96,16 +96,11 @@ function list() {
   const rows = found.slice(0, shown).map(row);
   const box = document.getElementById("list");
   box.replaceChildren(dataTable("Episodes; ✓ reward of 0.60 or more, ✗ less, ? ungraded", columns, rows));
-  if (found.length > shown) {
-    const more = make("button", `Show ${Math.min(PAGE, found.length - shown)} more`, { type: "button" });
-    more.addEventListener("click", () => {
-      const first = shown;
-      shown += PAGE;
-      list();
-      box.querySelectorAll("tbody a")[first].focus();
-    });
-    box.append(make("p", more));
-  }
+  const grow = () => {
+    shown += PAGE;
+    list();
+  };
+  if (found.length > shown) box.append(moreButton(box, found.length - shown, PAGE, grow));
 }
 
 function steps(episode) {

@@ -81,3 +81,14 @@ function dataTable(caption, columns, rows, attributes) {
     make("table", make("caption", caption), make("thead", head), make("tbody", rows)),
   );
 }
+
+// A button that shows more of a list; `grow` draws the list anew, and the first new row has the focus then.
+function moreButton(box, left, page, grow) {
+  const more = make("button", `Show ${Math.min(page, left)} more`, { type: "button" });
+  more.addEventListener("click", () => {
+    const first = box.querySelectorAll("tbody a").length;
+    grow();
+    box.querySelectorAll("tbody a")[first].focus();
+  });
+  return make("p", more);
+}

@@ -53,7 +53,6 @@ def document(live: LiveEpisode) -> Iterator[Any]:
     server.close()
 
 
-@pytest.mark.no_cover
 def test_no_request_of_the_document_meets_a_fault(live: LiveEpisode, document: Any):
     from schemathesis import checks as known
 

@@ -17,8 +17,6 @@ from wardround.envs.server import ChartRecords, access_of, roles
 from wardround.envs.server.journal import Journal
 from wardround.patients import ChartStore, parameters, searchable
 
-pytestmark = pytest.mark.no_cover
-
 PATIENTS = ("ward-01", "ward-02")
 OTHER = "ward-02"
 """Not the patient of the role `patient`."""
