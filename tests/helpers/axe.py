@@ -1,25 +1,10 @@
-"""axe-core from npm: what it says of a page in Chromium."""
+"""What axe-core says of a page in Chromium."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from chromium import Chromium
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Install axe-core and yield its program, or skip where npm is absent."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not on this machine")
-    home: Path = tmp_path_factory.mktemp("axe")
-    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "axe-core@4"], cwd=home, check=True, timeout=300)
-    yield (home / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
 
 
 def violations(page: Chromium, axe: str) -> list[Any]:
