@@ -22,6 +22,7 @@ import orjson
 
 from .errors import DataError
 from .invariants import check_invariants
+from .narrow import narrow_schema
 from .resource import (
     ALWAYS,
     DERIVED_STATUS,
@@ -121,6 +122,22 @@ def _schema(resource_type: str) -> Any:
     return jsonschema_rs.Draft6Validator(schema, pattern_options=jsonschema_rs.RegexOptions())
 
 
+@cache
+def _narrow_of(resource_type: str) -> Any:
+    return narrow_schema(_data()["definitions"], _definition, resource_type)
+
+
+def _narrow(resource_type: object) -> Any:
+    """Return what accepts most valid resources of a type at once (narrow.py); None where there is no such type."""
+    known = isinstance(resource_type, str) and resource_type in _types()
+    return _narrow_of(resource_type) if known else None
+
+
+@cache
+def _types() -> frozenset[str]:
+    return frozenset(_data()["types"])
+
+
 _DATES = ("date", "dateTime", "instant")
 _MONTHS = "0[1-9]|1[0-2]"
 """Found in the pattern of every date; the schema writes the pattern itself, not a reference, in choice elements."""
@@ -195,7 +212,12 @@ def check(plain: Any, *, strict: bool = False) -> list[str]:
 
     `strict` adds con-3, a guideline of R4 that what we write ourselves keeps and a real record may not.
     """
-    return _examine(plain, None, strict=strict)
+    narrow = _narrow(plain.get("resourceType")) if isinstance(plain, dict) else None
+    if narrow is None or not narrow.is_valid(plain):
+        return _examine(plain, None, strict=strict)
+    problems: list[str] = []
+    check_invariants(plain, problems, strict=strict)
+    return problems
 
 
 def _examine(plain: Any, keys: list[str] | None, *, strict: bool = False) -> list[str]:
@@ -203,7 +225,7 @@ def _examine(plain: Any, keys: list[str] | None, *, strict: bool = False) -> lis
     if not isinstance(plain, dict) or not isinstance(plain.get("resourceType"), str):
         return ["resourceType: missing; every resource names its type"]
     kind = plain["resourceType"]
-    if kind not in _data()["types"]:
+    if kind not in _types():
         return [f"resourceType: `{kind}` cannot be stored; one of {', '.join(types())}"]
     problems: list[str] = []
     schema = _schema(kind)

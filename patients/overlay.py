@@ -93,6 +93,10 @@ class Overlay:
         """Tell whether what is served under a key is this episode's own version."""
         return bool(self._writes) and key in self._latest
 
+    def wrote_any(self, kinds: frozenset[str]) -> bool:
+        """Tell whether the episode wrote a resource of one of these types."""
+        return any(write.entry.type in kinds for write in self._writes)
+
     def versions(self, key: str) -> tuple[Entry, ...]:
         """Return all versions of a resource, oldest first, the chart's form included; empty where there is none."""
         mine = [write for write in self._writes if write.entry.key == key]
@@ -123,6 +127,16 @@ class Overlay:
             identity += "-1"
         made = stamped(resource, (kind, identity), "1", self.anchor, number)
         return self._write(made, None, created=True, valid=valid)
+
+    @property
+    def last_write(self) -> Write | None:
+        """The version written last."""
+        return self._writes[-1] if self._writes else None
+
+    def write_again(self, write: Write) -> None:
+        """Write what another overlay of this snapshot created as its write of the same number."""
+        self._writes = (*self._writes, write)
+        self.__dict__.clear()
 
     def update(self, key: str, changes: Mapping[str, Any], *, valid: bool = False) -> Entry:
         """Write the next version of a resource of the chart or of this episode, with some elements changed.
@@ -185,8 +199,7 @@ class Overlay:
             raise InvalidResource([f"not JSON: {fault}"]) from fault
         if not valid and (problems := check(plain, strict=True)):
             raise InvalidResource(problems)
-        exact = plain if orjson.dumps(plain) == body else load(body)  # a number that a float does not keep
-        write = make_version(self.snapshot, body, exact, base, created=created)
+        write = make_version(self.snapshot, body, plain, base, created=created)
         self._writes = (*self._writes, write)
         self.__dict__.clear()
         return write.entry

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+import orjson
 
 from .chart import Entry, Snapshot
 from .elements import age_at, document_text
 from .errors import WardroundError
 from .fulltext import phrase
-from .packing import Attributes, attributes, fold
+from .packing import Attributes, attributes, fold, times_of
 from .resource import DERIVED_SYSTEM, KNOWN_AT, SITE, Resource, instant_text, load
 from .rows import compact_row
 from .search import Search, asks_concept, concept_matches
@@ -49,15 +50,26 @@ class WrittenEntry(Entry):
         return self._row
 
 
-class Write(NamedTuple):
-    """One version written by the episode, and what searches ask of it."""
+class Write:
+    """One version written by the episode. What searches ask of it is found when the first one asks."""
 
-    entry: Entry
-    attributes: Attributes
-    base: Entry | None
-    """The chart's form that it hides; None for a resource the episode created."""
-    created: bool
-    """It is the first version of a new resource."""
+    __slots__ = ("_attributes", "base", "created", "entry")
+
+    def __init__(self, entry: Entry, base: Entry | None, *, created: bool) -> None:
+        self.entry = entry
+        self.base = base
+        """The chart's form that it hides; None for a resource the episode created."""
+        self.created = created
+        """It is the first version of a new resource."""
+        self._attributes: Attributes | None = None
+
+    @property
+    def attributes(self) -> Attributes:
+        """What searches ask of it; an undated one has the place in time of its entry."""
+        if self._attributes is None:
+            marks = attributes(orjson.loads(self.entry.body))
+            self._attributes = marks if marks.time is not None else marks._replace(first=self.entry.first)
+        return self._attributes
 
 
 def make_version(snapshot: Snapshot, body: bytes, plain: Resource, base: Entry | None, *, created: bool) -> Write:
@@ -66,27 +78,32 @@ def make_version(snapshot: Snapshot, body: bytes, plain: Resource, base: Entry |
     Args:
         snapshot: What it is written on.
         body: Its JSON.
-        plain: The same, parsed with exact numbers.
+        plain: The same, parsed.
         base: The chart's form that it hides.
         created: It is the first version of a new resource.
     """
-    marks = attributes(plain)
-    first = marks.first
-    if marks.time is None:
+    time, first, _ = times_of(plain)
+    if time is None:
         first = snapshot.anchor if base is None else base.first
-        marks = marks._replace(first=first)
-    return Write(WrittenEntry(plain["resourceType"], plain["id"], first, body, snapshot.anchor), marks, base, created)
+    entry = WrittenEntry(plain["resourceType"], plain["id"], first, body, snapshot.anchor)
+    return Write(entry, base, created=created)
 
 
 def stamped(resource: Resource, key: tuple[str | None, str], version: str, anchor: int, number: int) -> Resource:
     """Return a resource with type, id, version, the anchor's instant and the number of the write."""
     now = _written(anchor)
+    if "resourceType" in resource and "id" not in resource and "meta" not in resource:  # most: what tools make
+        meta: Resource = {"versionId": version, "lastUpdated": now, "extension": _marks(now, number)}
+        return {"resourceType": key[0], "id": key[1], "meta": meta, **resource}
     meta = _sound_meta(resource)
     marks = [mark for mark in meta.get("extension", ()) if mark.get("url") not in (KNOWN_AT, SEQUENCE)]
-    marks += [{"url": KNOWN_AT, "valueInstant": now}, {"url": SEQUENCE, "valuePositiveInt": number}]
-    meta = {**meta, "versionId": version, "lastUpdated": now, "extension": marks}
+    meta = {**meta, "versionId": version, "lastUpdated": now, "extension": [*marks, *_marks(now, number)]}
     rest = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
     return {"resourceType": key[0], "id": key[1], "meta": meta, **rest}
+
+
+def _marks(now: str, number: int) -> list[Resource]:
+    return [{"url": KNOWN_AT, "valueInstant": now}, {"url": SEQUENCE, "valuePositiveInt": number}]
 
 
 def _sound_meta(resource: Resource) -> Resource:

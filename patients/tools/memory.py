@@ -1,4 +1,8 @@
-"""Remembering what reads answered: a snapshot never changes, so the same read of it is the same text."""
+"""Remembering what calls answered: a snapshot never changes, so the same read of it is the same text.
+
+So it is with what an episode creates: the same order, as the same write in number on the same snapshot, is the same
+version. Groups of rollouts ask and order much the same; what one of them did costs the others next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from wardround.patients.chart import Snapshot
+from wardround.patients.overlay import Write
 
 from .spec import Handler, ToolContext, ToolResult
 
@@ -14,7 +19,7 @@ MOST = 1 << 24
 
 
 class _Answer(NamedTuple):
-    """What a read answered, without the arguments that each call brings itself."""
+    """What a call answered, without the arguments that each call brings itself."""
 
     tool: str
     ok: bool
@@ -22,6 +27,8 @@ class _Answer(NamedTuple):
     resources: tuple[str, ...]
     total: int | None
     error: str | None
+    write: Write | None
+    """What it wrote."""
 
 
 class _Memory:
@@ -34,30 +41,50 @@ class _Memory:
         self.size = 0
         """Upper bound of what is kept: what went with a snapshot still counts until all is forgotten."""
 
-    def keep(self, snapshot: Snapshot, key: tuple[Any, ...], result: ToolResult) -> None:
+    def keep(self, snapshot: Snapshot, key: tuple[Any, ...], result: ToolResult, write: Write | None = None) -> None:
         self.size += len(result.text) + 64 * len(result.resources) + 1024
+        self.size += 0 if write is None else 2 * len(write.entry.body) + 1024
         if self.size > MOST:
-            self.answers.clear()
-            self.size = 0
+            self.forget()
         known = self.answers.get(snapshot)
-        if known is None:
-            known = self.answers[snapshot] = {}
-        known[key] = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error)
+        if known is None:  # found by the snapshot itself: a weak reference costs each call more than the look-up
+            known = self.answers[snapshot] = snapshot.derived[_ANSWERS] = {}
+        known[key] = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error, write)
+
+    def forget(self) -> None:
+        """Forget all answers."""
+        for known in self.answers.values():
+            known.clear()
+        self.size = 0
+
+
+_ANSWERS = "what tools answered"
+_NONE: dict[tuple[Any, ...], _Answer] = {}
 
 
 _memory = _Memory()
 
 
-def remembered(handler: Handler) -> Handler:
-    """Return a read handler that remembers its answers per snapshot, while the episode has written nothing."""
+def forget() -> None:
+    """Forget what was answered, so that the next call of each kind is worked out anew (for measuring)."""
+    _memory.forget()
+
+
+def remembered(handler: Handler, *kinds: str) -> Handler:
+    """Return a read handler that remembers its answers per snapshot, while the episode wrote nothing that it reads.
+
+    Args:
+        handler: The handler.
+        kinds: Types of resources that its answers rest on, beside Encounter.
+    """
+    rests_on = frozenset(("Encounter", *kinds))
 
     def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
         record = context.record
-        if record.version:
+        if record.version and record.wrote_any(rests_on):
             return handler(context, arguments, given)
-        known = _memory.answers.get(record.snapshot)
         key = (handler, context.view, *given.items())
-        found = known.get(key) if known is not None else None
+        found = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
         if found is None:
             result = handler(context, arguments, given)
             _memory.keep(record.snapshot, key, result)
@@ -65,5 +92,27 @@ def remembered(handler: Handler) -> Handler:
         return ToolResult(
             found.tool, given, found.ok, found.text, "read", found.resources, None, (), found.total, found.error
         )
+
+    return run
+
+
+def rewritten(handler: Handler) -> Handler:
+    """Return a handler that creates, and remembers per snapshot what it made of the same arguments.
+
+    Args:
+        handler: Its answer rests on its arguments, the snapshot, the stay of the round and the number of the write.
+    """
+
+    def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
+        record = context.record
+        key = (handler, context.view, context.encounter, record.version, *given.items())
+        found = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
+        if found is None or found.write is None:
+            result = handler(context, arguments, given)
+            if result.created is not None:
+                _memory.keep(record.snapshot, key, result, record.last_write)
+            return result
+        record.write_again(found.write)
+        return ToolResult(found.tool, given, True, found.text, "write", (), found.write.entry.key)
 
     return run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from wardround.patients.assembling import UNRANKED
@@ -209,7 +208,7 @@ def _hits(record: Overlay, query: Search) -> tuple[Hits, int, int, Search]:
     if query.keyword is not None:
         key = f"{query.type}/{query.keyword.removeprefix(f'{query.type}/')}"
         if record.read(*key.split("/", 1)) is not None:
-            plain = replace(query, keyword=None)
+            plain = query._replace(keyword=None)
             hits = record.search(plain)
             keys, _ = hits.page(0, hits.total)
             if key in keys:

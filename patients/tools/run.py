@@ -11,7 +11,7 @@ from wardround.patients.strict_json import BadJson, clip, read_object
 from .mistakes import bad_arguments, bad_json, mistake, unknown_tool
 from .recorded import recorded, replayed
 from .registry import ALL_TOOLS, TOOLS, find_tool
-from .spec import ToolCall, ToolContext, ToolResult
+from .spec import ToolCall, ToolContext, ToolResult, given_arguments
 
 
 def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | None = None) -> ToolResult:
@@ -41,7 +41,7 @@ def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | No
         checked = spec.model.model_validate(arguments if type(arguments) is dict else dict(arguments))
     except ValidationError as error:
         return bad_arguments(spec, arguments, error)
-    given = checked.model_dump(by_alias=True, exclude_none=True)
+    given = given_arguments(checked)
     subject = given.get("subject_id")
     if subject is not None and subject != context.subject_id:
         text = f"Refused: this round is about subject_id `{context.subject_id}`; `{clip(subject, 40)}` is someone else."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -28,20 +29,9 @@ def create_medication_request(
     context: ToolContext, arguments: MedicationRequestCreate, given: dict[str, Any]
 ) -> ToolResult:
     """Order a drug."""
-    dosage: dict[str, Any] = {
-        "text": f"{arguments.dose} {arguments.route} {arguments.frequency}",
-        "timing": timing(arguments.frequency),
-        "route": {"text": arguments.route},
-    }
-    if as_needed(arguments.frequency):
-        dosage["asNeededBoolean"] = True
-    amount = dose_and_rate(arguments.dose)
-    if amount is not None:
-        dosage["doseAndRate"] = [amount]
-    resource = _order(context, "MedicationRequest") | {
-        "medicationCodeableConcept": _medication(arguments.medication),
-        "dosageInstruction": [dosage],
-    }
+    resource = _order(context, "MedicationRequest")
+    resource["medicationCodeableConcept"] = _medication(arguments.medication)
+    resource["dosageInstruction"] = [_dosage(arguments.dose, arguments.route, arguments.frequency)]
     if arguments.indication is not None:
         resource["reasonCode"] = [{"text": arguments.indication}]
     if arguments.duration_days is not None:
@@ -91,20 +81,42 @@ def create_flag(context: ToolContext, arguments: FlagCreate, given: dict[str, An
     return create(context, "Flag.create", resource, given)
 
 
+@lru_cache(maxsize=1024)
+def _dosage(dose: str, route: str, frequency: str) -> Mapping[str, Any]:
+    """Return a dosage as R4 has it; shared by all orders of it."""
+    dosage: dict[str, Any] = {
+        "text": f"{dose} {route} {frequency}",
+        "timing": timing(frequency),
+        "route": {"text": route},
+    }
+    if as_needed(frequency):
+        dosage["asNeededBoolean"] = True
+    amount = dose_and_rate(dose)
+    if amount is not None:
+        dosage["doseAndRate"] = [amount]
+    return dosage
+
+
 def _order(context: ToolContext, kind: str) -> dict[str, Any]:
     order: dict[str, Any] = {
         "resourceType": kind,
         "status": "active",
         "intent": "order",
         "subject": {"reference": f"Patient/{context.subject_id}"},
-        "authoredOn": format_instant(context.record.anchor),
+        "authoredOn": _instant(context.record.anchor),
     }
     if context.encounter is not None:
         order["encounter"] = {"reference": f"Encounter/{context.encounter}"}
     return order
 
 
-def _medication(name: str) -> dict[str, Any]:
+_instant = lru_cache(maxsize=256)(format_instant)
+"""`format_instant`, remembered: all that an episode writes is written at its anchor."""
+
+
+@lru_cache(maxsize=1024)
+def _medication(name: str) -> Mapping[str, Any]:
+    """Return a drug as R4 has it; shared by all orders of it."""
     drug = lexicon().resolve(name, kinds=("drug",))
     concept: dict[str, Any] = {"text": name}
     if isinstance(drug, Drug) and drug.rxnorm is not None:

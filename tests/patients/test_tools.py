@@ -254,6 +254,9 @@ def test_no_call_ever_raises(chart: Chart, name: str, arguments: Any, mine: bool
     assert result.ok == (result.error is None)
     assert result.text
     result.text.encode()
+    spec = find_tool(name)
+    if result.ok and spec is not None and isinstance(arguments, dict):
+        assert result.arguments == spec.model.model_validate(arguments).model_dump(by_alias=True, exclude_none=True)
 
 
 # -- reads -------------------------------------------------------------------------------------------------------------

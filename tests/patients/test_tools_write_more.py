@@ -26,7 +26,7 @@ from wardround.patients import (
 )
 from wardround.patients.builder import ChartBuilder
 from wardround.patients.elements import document_text
-from wardround.patients.fhir import check_model
+from wardround.patients.fhir import _examine, _narrow, check_model
 from wardround.patients.tools import write_arguments
 from wardround.patients.tools.write import write_words
 from wardround.patients.workspace import MAX_FILE_BYTES
@@ -398,5 +398,6 @@ def test_no_call_raises_or_writes_what_is_invalid(chart: Any, data: st.DataObjec
         if not result.ok:
             assert context.record.state_hash == before and result.error is not None
     for entry in context.record.writes:
-        assert validate(entry.body) == []
+        assert validate(entry.body) == _examine(orjson.loads(entry.body), None, strict=True) == []
+        assert _narrow(entry.type).is_valid(orjson.loads(entry.body)), "what tools write is judged in one pass"
     assert Overlay.replay(context.record.snapshot, context.record.log).state_hash == context.record.state_hash
