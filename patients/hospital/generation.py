@@ -46,6 +46,7 @@ from .generation_rules import (
     Slow,
     Soreness,
     Thinning,
+    ToldTo,
     ToldWith,
     Transfuse,
     VaccineRule,
@@ -93,6 +94,7 @@ class Rules(Frozen):
     """Lines that any ward patient may get."""
     replacements: tuple[Replacement, ...]
     call_back: tuple[CallBack, ...]
+    told_to: tuple[ToldTo, ...]
     told_with: tuple[ToldWith, ...]
     drinkers: Drinkers
     cover: Cover

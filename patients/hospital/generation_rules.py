@@ -192,6 +192,14 @@ class Soreness(Frozen):
     """After so long half of it is gone each so many hours."""
 
 
+class ToldTo(Frozen):
+    """Advice that speaks of a habit: it is given to those who have it."""
+
+    words: str
+    """Part of its English."""
+    smoking: tuple[Literal["never", "former", "current"], ...]
+
+
 class ToldWith(Frozen):
     """Advice that speaks of a drug: it is given to those who go home on one."""
 

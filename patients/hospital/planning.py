@@ -67,15 +67,17 @@ def plan_leaving(course: Course) -> None:
         profile = condition_profiles()[illness.condition]
         stream = making.stream("advice", course.ward, illness.id)
         for kind, phrases, most in (("warning", profile.warning, 2), ("teaching", profile.teaching, 1)):
-            chosen = [n for n in stream.shuffled(range(len(phrases.en))) if _holds(phrases.en[n], after)][:most]
+            chosen = [n for n in stream.shuffled(range(len(phrases.en))) if _holds(making, phrases.en[n], after)][:most]
             items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
     items.extend(advise(making, course.ward, at, [one.condition for one in illnesses]))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
     _come_back(making, course.ward, at, illnesses, after, list(_booked(making, after, course.ward, at)))
 
 
-def _holds(words: str, after: Sequence[Prescription]) -> bool:
+def _holds(making: Making, words: str, after: Sequence[Prescription]) -> bool:
     """Tell whether advice holds for who goes home on some drugs: nobody finishes tablets that they do not have."""
+    if any(rule.words in words and making.person.smoking not in rule.smoking for rule in rules().told_to):
+        return False
     needed = [rule.drugs for rule in rules().told_with if rule.words in words]
     return all(any(is_a(order.drug, drugs) for order in after) for drugs in needed)
 

@@ -54,6 +54,8 @@ class Plausible(Frozen):
     """Finding → those beside which it cannot well be absent."""
     never_denied_beyond: tuple[Beyond, ...]
     lasting: tuple[Lasting, ...]
+    said_only_with: Mapping[str, tuple[str, ...]]
+    """Words of what makes something worse or better → conditions of which who says them has one."""
     hard_to_bear: tuple[str, ...]
     """Parts of words that nothing mild is told with."""
     score_words: tuple[ScoreWord, ...]
@@ -118,3 +120,9 @@ def bearable(words: str) -> bool:
 def word_of(score: int) -> Severity:
     """Return the severity that a pain score stands for."""
     return next(one.severity for one in plausible().score_words if score >= one.from_)
+
+
+def sayable(words: str, conditions: Collection[str]) -> bool:
+    """Tell whether words of what makes something worse or better fit who has some conditions."""
+    wanted = plausible().said_only_with.get(words)
+    return wanted is None or any(one in conditions for one in wanted)

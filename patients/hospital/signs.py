@@ -17,7 +17,7 @@ from .grounds import borne_out, contradicted
 from .life import Illness, Pair, Result, Sign
 from .making import MINUTE, Making, between, wider
 from .onset import elapsed
-from .plausible import bearable, deniable, lasts, of_the_episode, word_of
+from .plausible import bearable, deniable, lasts, of_the_episode, sayable, word_of
 from .workup import numbers, possible, side_of
 
 Role = Literal["principal", "acute", "background"]
@@ -261,6 +261,7 @@ def _attributes(
     usual: Severity = "mild" if found.relevance in ("background", "distractor") else found.illness.severity
     severity = usual if score is None else word_of(score)
     told = {"onset": ago(onset, at, stream.below(1000))}
+    ill = {one.condition for one in making.ill(at)} | {found.illness.condition}
     for name in ("region", "quality", "provocation", "palliation", "timing", "radiation"):
         phrases: Phrases = getattr(profile, name)
         place = stream.below(1000)
@@ -269,6 +270,7 @@ def _attributes(
             fitting = [n for n in fitting if _timeless(phrases.en[n]) and lasts(phrases.en[n], onset, at)]
         elif severity == "mild":
             fitting = [n for n in fitting if bearable(phrases.en[n])]
+        fitting = [n for n in fitting if sayable(phrases.en[n], ill)]
         if fitting:
             chosen = fitting[place % len(fitting)]
             told[name] = Pair(phrases.en[chosen], phrases.zh[chosen])
