@@ -27,6 +27,8 @@ _FUNCTION: InterviewTool = "patient.get_functional_status"
 _PAIN: InterviewTool = "patient.get_pain_assessment"
 _BEARABLE = 3
 """Pain up to this score is mild."""
+_BAD = 5
+"""Pain that was so bad is not made light of."""
 _OLD = 60 * DAY
 """What has lasted longer is an old trouble."""
 
@@ -128,11 +130,11 @@ class _Answers:
         if sign.score is None:
             return None
         pain, sore = self._known.pain, self._known.sore
-        return symptoms.Pain(sign.score, int(pain.text) if pain is not None and sign is sore else None)
+        return symptoms.Pain(self._known.worst(sign), int(pain.text) if pain is not None and sign is sore else None)
 
     def _given(self, sign: Sign, *more: str) -> list[str]:
         pain = self._known.pain
-        told = pain is not None and sign is self._known.sore and int(pain.text) < (sign.score or 0)
+        told = pain is not None and sign is self._known.sore and int(pain.text) < (self._known.worst(sign) or 0)
         return [*more, sign.id, *(["pain"] if told else [])]
 
     def _tell_symptoms(self) -> None:
@@ -223,12 +225,13 @@ class _Answers:
         known = self._known
         sore = known.sore
         now = int(known.pain.text) if known.pain is not None else None
-        worst = sore.score if sore is not None else None
+        worst = known.worst(sore) if sore is not None else None
         given = ["pain"]
         for fact in (None, "pain") if "pain" in self._facts else (None,):
             sentences = symptoms.pain_now(self._speaker, symptoms.Pain(worst, now), sore)
             much = now if now is not None else worst or 0
-            mood = "grave_closers" if much > _BEARABLE else "closers" if much else "plain"
+            light = "closers" if (worst or 0) < _BAD else "old_closers"  # nobody makes light of what was bad
+            mood = "grave_closers" if much > _BEARABLE else light if much else "plain"
             self._add(_PAIN, fact, given, self._said(f"pain {fact}", sentences, mood))
 
     # -- medicines -----------------------------------------------------------------------------------------------------

@@ -94,9 +94,13 @@ class Known:
     def sore(self) -> Sign | None:
         """What hurts most."""
         scored = [one for one in self.present if one.score is not None]
-        if self.complaint is not None and self.complaint.score is not None:
-            return self.complaint
-        return max(scored, key=lambda one: (one.score or 0, -int(one.id[1:])), default=None)
+        return max(scored, key=lambda one: (one.score or 0, one is self.complaint, -int(one.id[1:])), default=None)
+
+    def worst(self, sign: Sign) -> int | None:
+        """Return how much a symptom hurt at its worst: what hurts most, not less than was charted so far."""
+        if sign.score is None or sign is not self.sore:
+            return sign.score
+        return max([sign.score, *(int(one.text) for one in self.pains if one.known_at <= self.now)])
 
 
 def knowns(life: Life) -> list[tuple[Known, tuple[Stay, ...]]]:
@@ -241,12 +245,12 @@ def _sign_source(known: Known, sign: Sign) -> str:
     return _key(known, "Encounter", sign.encounter)
 
 
-def _attributes(sign: Sign) -> dict[str, str]:
+def _attributes(known: Known, sign: Sign) -> dict[str, str]:
     found = {name: words.en for name, words in sorted(sign.attributes.items())}
     if sign.side is not None:
         found["side"] = sign.side
     if sign.score is not None:
-        found["worst"] = str(sign.score)
+        found["worst"] = str(known.worst(sign))
     return found
 
 
@@ -254,7 +258,7 @@ def _symptoms(known: Known) -> list[Fact]:
     complaint = known.complaint
     if complaint is not None:
         first = Fact(
-            id="complaint", kind="complaint", concept=complaint.finding, attributes=_attributes(complaint),
+            id="complaint", kind="complaint", concept=complaint.finding, attributes=_attributes(known, complaint),
             source=_sign_source(known, complaint),
         )  # fmt: skip
     else:
@@ -267,7 +271,7 @@ def _symptoms(known: Known) -> list[Fact]:
         habit = sign.finding in speech()["habits"] and sign is not complaint
         found.append(
             Fact(id=sign.id, kind="social" if habit else "symptom", concept=sign.finding,
-                 attributes=_attributes(sign), source=_sign_source(known, sign))
+                 attributes=_attributes(known, sign), source=_sign_source(known, sign))
         )  # fmt: skip
     for sign in known.absent:
         found.append(
@@ -285,7 +289,7 @@ def _pain(known: Known) -> list[Fact]:
     if score is not None:
         attributes["score"] = score.text
     if sore is not None:
-        attributes["worst"] = str(sore.score)
+        attributes["worst"] = str(known.worst(sore))
         attributes.setdefault("score", attributes["worst"])
         if "region" in sore.attributes:
             attributes["region"] = sore.attributes["region"].en

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from wardround.patients.times import DAY, Instant
 
+from .aching import agree
 from .adhering import adhere, take_again
 from .anaemia import recognise
 from .answering import call_back
@@ -172,6 +173,7 @@ def _cut(making: Making, died: Instant) -> None:
 def _written(making: Making, caregiver: str) -> Life:
     if making.died is not None:
         _cut(making, making.died)
+    agree(making)
     person = making.person if making.died is None else replace(making.person, died=making.died)
     return Life(
         patient_id=patient_id(making.seed, making.index),
