@@ -67,7 +67,7 @@ class Chart:
         self._source = body
         self._frames: OrderedDict[int, bytes] = OrderedDict()
         self._snapshots: OrderedDict[tuple[Instant, ViewFilter | None], Snapshot] = OrderedDict()
-        self._matches: dict[Any, Array] = {}
+        self._matches: dict[Any, tuple[Array, list[int]]] = {}
         self._texts: TextIndex | None = None
         self.derived: dict[Any, Any] = {}
         """What other modules make of the body and keep with it (indexes of FHIR search). It knows no clock."""
@@ -121,15 +121,15 @@ class Chart:
             self._texts = open_index(self._source.texts(), self.index.spans, self.body)
         return self._texts
 
-    def matching(self, kind: str, query: Search) -> Array:
-        """Return, for each concept number, whether it answers the words and codes of `query` (cached, bounded)."""
+    def matching(self, kind: str, query: Search) -> tuple[Array, list[int]]:
+        """Return which concepts answer the words and codes of `query`: a mask, and their numbers (cached, bounded)."""
         key = (kind, query.text, query.names, query.codes, query.prefix)
         found = self._matches.get(key)
         if found is None:
             if len(self._matches) >= 256:
                 self._matches.clear()
-            wanted = [concept_matches(concept, query) for concept in self.index.concepts]
-            found = self._matches[key] = np.array(wanted, dtype=bool)
+            wanted = np.array([concept_matches(concept, query) for concept in self.index.concepts], dtype=bool)
+            found = self._matches[key] = wanted, np.flatnonzero(wanted).tolist()
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -274,12 +274,18 @@ class Overlay:
         ]
         if not found:
             return hits
-        dates = -self.snapshot.chart.index.arrays["first"][hits.positions]
-        merged = []
-        for (date, in_place, place), entry in sorted(found, key=lambda one: one[0]):
-            before = np.searchsorted(hits.positions, place) if in_place else np.searchsorted(dates, date)
-            merged.append((int(before), entry))
-        return MergedHits(hits, merged)
+        if len(found) > 1:
+            found.sort(key=lambda one: one[0])
+        return MergedHits(hits, [(self._before(hits, *place), entry) for place, entry in found])
+
+    def _before(self, hits: Hits, date: int, in_place: bool, place: int) -> int:
+        """Return how many hits of the snapshot come before a write, by its place (`place_of`)."""
+        if in_place:
+            return int(np.searchsorted(hits.positions, place))
+        dates = self.snapshot.chart.index.arrays["first"]
+        if not hits.total or -dates[hits.positions[0]] >= date:  # the newest of all, as most writes are
+            return 0
+        return int(np.searchsorted(-dates[hits.positions], date))
 
     def _shown(self, hits: Hits) -> Hits:
         """Return hits of the snapshot without the forms that newer versions hide."""

@@ -87,7 +87,7 @@ def _at(node: Any, path: str) -> Any:
 
 def _dates(resource: Resource, paths: tuple[str, ...]) -> tuple[str | None, Instant, Instant]:
     for path in paths:
-        value = _at(resource, path)
+        value = resource.get(path) if "." not in path else _at(resource, path)
         if isinstance(value, str):
             return (value, *period_of(value))
         if isinstance(value, dict) and ("start" in value or "end" in value):
@@ -310,7 +310,8 @@ class Index:
     """An opened index: the arrays and the names their numbers stand for."""
 
     __slots__ = (
-        "arrays", "categories", "concepts", "counts", "encounter_numbers", "ids", "parents", "spans", "statuses",
+        "arrays", "categories", "concepts", "counts", "encounter_numbers", "ids", "parents", "row_ends", "spans",
+        "statuses",
     )  # fmt: skip
 
     def __init__(self, packed: bytes) -> None:
@@ -336,5 +337,7 @@ class Index:
             array = np.frombuffer(raw, dtype=kind, count=count, offset=at)
             self.arrays[name] = array
             at += array.nbytes
+        self.row_ends = self.arrays["row_end"].astype(np.int64, copy=False).view(np.uint8).data.cast("q")
+        """Where each compact row ends; single numbers come out of it three times as fast as out of an array."""
         if at != len(raw):
             raise DataError("the index of a chart has the wrong length; build the store again")

@@ -94,7 +94,7 @@ class ListedHits(_EntryHits):
         return list(self._entries[offset : self.total if count is None else offset + count])
 
 
-class MergedHits(_EntryHits):
+class MergedHits(Hits):
     """Hits of a snapshot with an episode's own writes among them."""
 
     __slots__ = ("_own",)
@@ -112,18 +112,29 @@ class MergedHits(_EntryHits):
 
     def entries(self, offset: int = 0, count: int | None = None) -> list[Entry]:
         """Return `count` entries from `offset` on (all without `count`)."""
-        stop = self.total if count is None else min(offset + count, self.total)
-        entry = self.snapshot.entry
-        own = {before + place: write for place, (before, write) in enumerate(self._own)}
-        out = []
-        skipped = sum(1 for place in own if place < offset)
-        for place in range(offset, stop):
-            if place in own:
-                out.append(own[place])
-                skipped += 1
-            else:
-                out.append(entry(int(self.positions[place - skipped]), self.type))
-        return out
+        positions, own = self._run(offset, self.total if count is None else count)
+        found = [self.snapshot.entry(position, self.type) for position in positions.tolist()]
+        for place, entry in own:
+            found.insert(place, entry)
+        return found
+
+    def page(self, offset: int, count: int) -> tuple[list[str], list[bytes]]:
+        """Return keys and compact rows of `count` hits from `offset` on; the chart's entries are not made."""
+        positions, own = self._run(offset, count)
+        keys, rows = self.snapshot.page(self.type, positions)
+        for place, entry in own:
+            keys.insert(place, entry.key)
+            rows.insert(place, entry.row)
+        return keys, rows
+
+    def _run(self, offset: int, count: int) -> tuple[np.ndarray[Any, Any], list[tuple[int, Entry]]]:
+        """Return the chart's positions of a run of hits, and the writes among them with their places in the run."""
+        stop = min(offset + count, self.total)
+        places = [(before + number, entry) for number, (before, entry) in enumerate(self._own)]
+        skipped = sum(1 for place, _ in places if place < offset)
+        own = [(place - offset, entry) for place, entry in places if offset <= place < stop]
+        start = offset - skipped
+        return self.positions[start : max(start, stop - skipped - len(own))], own
 
 
 def matches_text(names: Iterable[str], text: str) -> bool:

@@ -101,10 +101,10 @@ class _Columns:
         self.category = arrays["category"][positions]
         self._by_concept: dict[int, Array] = {}
 
-    def of_concepts(self, wanted: Array) -> Array:
-        """Return the positions of the concepts marked in `wanted`, in order; each concept's are found once."""
+    def of_concepts(self, wanted: Iterable[int]) -> Array:
+        """Return the positions of the concepts of these numbers, in order; each concept's are found once."""
         found = []
-        for number in np.flatnonzero(wanted).tolist():
+        for number in wanted:
             positions = self._by_concept.get(number)
             if positions is None:
                 positions = self._by_concept[number] = self.positions[self.concept == number]
@@ -224,11 +224,11 @@ class Snapshot:
         masks = self._masks(columns, query)
         found = columns.positions
         if asks_concept(query):
-            wanted = self.chart.matching(query.type, query)
+            wanted, numbers = self.chart.matching(query.type, query)
             if masks:
                 masks.append(wanted[columns.concept])
             else:
-                found = columns.of_concepts(wanted)
+                found = columns.of_concepts(numbers)
         if masks:
             mask = masks[0]
             for other in masks[1:]:
@@ -316,8 +316,8 @@ class Snapshot:
         start, stop = self.chart.index.spans.get("Patient", (0, 0))
         if start <= position < stop:
             return self._patient_row(position)
-        ends = self.chart.index.arrays["row_end"]
-        return self.chart.rows()[int(ends[position - 1]) if position else 0 : int(ends[position])]
+        ends = self.chart.index.row_ends
+        return self.chart.rows()[ends[position - 1] if position else 0 : ends[position]]
 
     def _patient_row(self, position: int) -> bytes:
         """Return the row of a Patient, with the age at the anchor (made once)."""
@@ -335,9 +335,8 @@ class Snapshot:
         keys = [f"{kind}/{ids[place]}" for place in places]
         if self._own or kind == "Patient":
             return keys, [self.row(place) for place in places]
-        ends, rows = self.chart.index.arrays["row_end"], self.chart.rows()
-        spans = zip(places, ends[positions - 1].tolist(), ends[positions].tolist(), strict=True)
-        return keys, [rows[start if place else 0 : stop] for place, start, stop in spans]  # nothing stands before 0
+        ends, rows = self.chart.index.row_ends, self.chart.rows()
+        return keys, [rows[ends[place - 1] if place else 0 : ends[place]] for place in places]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _snapshot, (self.chart, self.anchor, self.view)

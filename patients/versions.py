@@ -51,17 +51,19 @@ class WrittenEntry(Entry):
 
 
 class Write:
-    """One version written by the episode. What searches ask of it is found when the first one asks."""
+    """One version written by the episode. What searches ask of it is found when the first one asks, unless given."""
 
     __slots__ = ("_attributes", "base", "created", "entry")
 
-    def __init__(self, entry: Entry, base: Entry | None, *, created: bool) -> None:
+    def __init__(
+        self, entry: Entry, base: Entry | None, *, created: bool, attributes: Attributes | None = None
+    ) -> None:
         self.entry = entry
         self.base = base
         """The chart's form that it hides; None for a resource the episode created."""
         self.created = created
         """It is the first version of a new resource."""
-        self._attributes: Attributes | None = None
+        self._attributes = attributes
 
     @property
     def attributes(self) -> Attributes:

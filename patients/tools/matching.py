@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import orjson
 
@@ -76,13 +75,13 @@ def _bare_code(text: str) -> str:
     return code if known and any(char.isdigit() for char in code) else text
 
 
-_chosen: WeakKeyDictionary[Snapshot, dict[tuple[str, str, str | None], Chosen]] = WeakKeyDictionary()
+_CHOSEN = "what words mean"
 
 
 def _of_snapshot(snapshot: Snapshot, kind: str, text: str, category: str | None) -> Chosen:
-    known = _chosen.get(snapshot)
+    known: dict[tuple[str, str, str | None], Chosen] | None = snapshot.derived.get(_CHOSEN)
     if known is None:
-        known = _chosen[snapshot] = {}
+        known = snapshot.derived[_CHOSEN] = {}
     key = (kind, text, category)
     found = known.get(key)
     if found is None:

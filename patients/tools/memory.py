@@ -19,14 +19,9 @@ MOST = 1 << 24
 
 
 class _Answer(NamedTuple):
-    """What a call answered, without the arguments that each call brings itself."""
+    """What a call answered; each later call brings arguments of its own."""
 
-    tool: str
-    ok: bool
-    text: str
-    resources: tuple[str, ...]
-    total: int | None
-    error: str | None
+    result: ToolResult
     write: Write | None
     """What it wrote."""
 
@@ -42,14 +37,15 @@ class _Memory:
         """Upper bound of what is kept: what went with a snapshot still counts until all is forgotten."""
 
     def keep(self, snapshot: Snapshot, key: tuple[Any, ...], result: ToolResult, write: Write | None = None) -> None:
-        self.size += len(result.text) + 64 * len(result.resources) + 1024
-        self.size += 0 if write is None else 2 * len(write.entry.body) + 1024
+        self.size += len(result.text) + 64 * len(result.resources) + 2048
+        if write is not None:
+            self.size += 2 * len(write.entry.body) + 1024
         if self.size > MOST:
             self.forget()
-        known = self.answers.get(snapshot)
+        known = snapshot.derived.get(_ANSWERS)
         if known is None:  # found by the snapshot itself: a weak reference costs each call more than the look-up
-            known = self.answers[snapshot] = snapshot.derived[_ANSWERS] = {}
-        known[key] = _Answer(result.tool, result.ok, result.text, result.resources, result.total, result.error, write)
+            known = snapshot.derived[_ANSWERS] = self.answers[snapshot] = {}
+        known[key] = _Answer(result, write)
 
     def forget(self) -> None:
         """Forget all answers."""
@@ -84,14 +80,12 @@ def remembered(handler: Handler, *kinds: str) -> Handler:
         if record.version and record.wrote_any(rests_on):
             return handler(context, arguments, given)
         key = (handler, context.view, *given.items())
-        found = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
+        found: _Answer | None = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
         if found is None:
             result = handler(context, arguments, given)
             _memory.keep(record.snapshot, key, result)
             return result
-        return ToolResult(
-            found.tool, given, found.ok, found.text, "read", found.resources, None, (), found.total, found.error
-        )
+        return found.result.answering(given)
 
     return run
 
@@ -106,13 +100,13 @@ def rewritten(handler: Handler) -> Handler:
     def run(context: ToolContext, arguments: Any, given: dict[str, Any]) -> ToolResult:
         record = context.record
         key = (handler, context.view, context.encounter, record.version, *given.items())
-        found = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
+        found: _Answer | None = record.snapshot.derived.get(_ANSWERS, _NONE).get(key)
         if found is None or found.write is None:
             result = handler(context, arguments, given)
             if result.created is not None:
                 _memory.keep(record.snapshot, key, result, record.last_write)
             return result
         record.write_again(found.write)
-        return ToolResult(found.tool, given, True, found.text, "write", (), found.write.entry.key)
+        return found.result.answering(given)
 
     return run

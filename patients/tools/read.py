@@ -190,12 +190,12 @@ def _found(
         note = _why_empty(context, query, words)
     elif 0 < limit < total:
         note = f"{total - limit} more not shown: narrow the search, or raise _count (at most {MAX_COUNT})."
-    if any(map(is_cut, rows)):
+    if rows and max(map(len, rows)) > LONGEST and any(map(is_cut, rows)):
         rows, note = _long_texts(hits, offset, rows, query, note)
     matched = chosen.matched if chosen is not None else None
-    found = _snippets(hits, limit, query.keyword)
-    page = Page(query.type, total, given, rows, entries, note, matched, found=found)
-    if record.version:  # what the episode wrote, a chart resource in a newer version too, is no evidence
+    found = () if query.keyword is None else _snippets(hits, limit, query.keyword)
+    page = Page(query.type, total, given, rows, entries, note, matched, (), found)
+    if record.own(query.type):  # what the episode wrote, a chart resource in a newer version too, is no evidence
         keys = [key for key in keys if not record.wrote(key)]
     return ToolResult(tool, given, True, render(page, context.view), "read", tuple(keys), None, (), total)
 
@@ -251,9 +251,9 @@ def _long_texts(
     return rows, how if note is None else f"{note} {how}"
 
 
-def _snippets(hits: Hits, count: int, keyword: str | None) -> list[str | None]:
-    """Return the surroundings of the keyword in each of the first hits; nothing where none was asked for."""
-    wanted = None if keyword is None else phrase(keyword)
+def _snippets(hits: Hits, count: int, keyword: str) -> list[str | None]:
+    """Return the surroundings of the keyword in each of the first hits; nothing where it has no words."""
+    wanted = phrase(keyword)
     if wanted is None:
         return []
     return [snippet(document_text(entry.resource()) or "", wanted) for entry in hits.entries(0, count)]

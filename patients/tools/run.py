@@ -38,7 +38,10 @@ def run_tool(context: ToolContext, call: ToolCall, allowed: Collection[str] | No
             return bad_json(spec, arguments, read.reason)
         arguments = read
     try:
-        checked = spec.model.model_validate(arguments if type(arguments) is dict else dict(arguments))
+        # What `model_validate` calls, without its options: a quarter of the time of a call that is remembered.
+        checked = spec.model.__pydantic_validator__.validate_python(
+            arguments if type(arguments) is dict else dict(arguments)
+        )
     except ValidationError as error:
         return bad_arguments(spec, arguments, error)
     given = given_arguments(checked)

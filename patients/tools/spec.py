@@ -83,6 +83,13 @@ class ToolResult:
         }  # fmt: skip
         object.__setattr__(self, "__dict__", fields)
 
+    def answering(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Return the same result of a call that brought equal arguments of its own."""
+        other = object.__new__(ToolResult)
+        fields = {**self.__dict__, "arguments": arguments, "notes": dict(self.notes)}
+        object.__setattr__(other, "__dict__", fields)
+        return other
+
 
 @dataclass(slots=True)
 class ToolContext:

@@ -28,8 +28,8 @@ _KEYS = (
     "medicationReference", "medicationCodeableConcept", "reportedBoolean", "reportedReference", "contained",
     "extension", "id", "meta", "component", "dataAbsentReason", "abatementString", "clinicalStatus", "note",
     "period", "rateRatio", "doseQuantity", "doseRange", "asNeededBoolean", "asNeededCodeableConcept", "boundsRange",
-    "boundsPeriod", "repeat", "when", "colour", "url", "reference", "encounter", "subject", "code", "coding", "resourceType",
-    "intent", "category",
+    "boundsPeriod", "repeat", "when", "colour", "url", "reference", "encounter", "subject", "code", "coding",
+    "resourceType", "intent", "category",
 )  # fmt: skip
 _BENT = 60
 """Ways in which each kind of resource is bent."""

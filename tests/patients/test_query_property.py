@@ -300,7 +300,7 @@ FOUND: list[int] = []
 def own(kind: str, resource: dict[str, Any]) -> Write:
     """Return a write of any JSON, however odd: what no validation would let through."""
     bare = attributes({"resourceType": kind, "id": resource["id"]})
-    return Write(Entry(kind, resource["id"], 0, body=dump(resource)), bare, None, True)
+    return Write(Entry(kind, resource["id"], 0, body=dump(resource)), None, created=True, attributes=bare)
 
 
 def check(record: Snapshot | Overlay, world: Any, maker: Maker, questions: int) -> None:
