@@ -21,6 +21,7 @@ from .signs import Showing, measured
 from .situating import is_a
 from .stays import Course, to_icu
 from .telling import tell
+from .watching import look_back
 from .working_up import draw_labs, grow, look, perform
 from .workup import draw
 
@@ -124,14 +125,26 @@ def _had_once(course: Course, illness: str, line: Treatment) -> bool:
     return any(is_once(one) and one.encounter in course.encounters for one in mine)
 
 
+def _treated_from(course: Course) -> Instant:
+    """Return when treatment begins: sooner where it cannot wait, after the value that it waits for."""
+    soon = rules().at_once.get(course.illness(course.principal).condition)
+    minutes = (80, 140) if soon is None else soon.treated
+    begin = course.arrival
+    if soon is not None and soon.once_known is not None:
+        found = (one.known_at for one in course.making.results[course.first_result :] if one.lab == soon.once_known)
+        begin = min(found, default=begin + HOUR)
+    begin += between(course.making.stream("treated", course.ward), *minutes) * MINUTE
+    if course.inpatient and course.ed is None:  # nothing is ordered on the ward before the patient is there
+        begin = max(begin, course.admitted + 5 * MINUTE)
+    return begin
+
+
 def settle(course: Course) -> None:
     """Treat in the emergency department, admit, look at home drugs, treat on the ward, and set the turn."""
     making = course.making
     if course.inpatient and course.ed is None:
         _weigh(course)
-    soon = rules().at_once.get(course.illness(course.principal).condition)
-    minutes = (80, 140) if soon is None else soon.treated
-    begin = course.arrival + between(making.stream("treated", course.ward), *minutes) * MINUTE
+    begin = _treated_from(course)
     started: list[Prescription] = []
     for one in course.acute:
         started.extend(treat(course, one, "ed", begin))
@@ -166,6 +179,7 @@ def settle(course: Course) -> None:
             done += [one.at for one in making.events if one.encounter in inside]
             course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + 2 * DAY, max(done) + DAY), 12, 50)
     if course.inpatient:
+        look_back(course, started)
         finish_courses(course)
     _tell_treatment(course, begin, started)
 

@@ -36,6 +36,7 @@ from .generation_rules import (
     Ground,
     HeldBefore,
     HoldRule,
+    MeasuredAfter,
     PastProcedure,
     PutOff,
     Ready,
@@ -140,6 +141,7 @@ class Rules(Frozen):
     handed_over: tuple[str, ...]
     """Drugs of the first days, which end when what goes on takes over."""
     slow: tuple[Slow, ...]
+    measured_after: tuple[MeasuredAfter, ...]
     watched: tuple[Watched, ...]
     never_displace: tuple[str, ...]
     """Purposes for which no home drug is held: who takes an anticoagulant needs no prophylaxis."""

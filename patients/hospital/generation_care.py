@@ -119,7 +119,9 @@ class AtOnce(Frozen):
     """An illness that is treated in the first minutes, before the results are back."""
 
     treated: tuple[int, int]
-    """Minutes after arrival."""
+    """Minutes after arrival, or after the value it waits for was known."""
+    once_known: str | None = None
+    """Lab or vital sign of which the first value is waited for."""
     studies: dict[str, tuple[int, int]]
     """Study → minutes after arrival."""
     read: tuple[int, int] | None = None

@@ -277,6 +277,14 @@ class Explained(Frozen):
     conditions: tuple[str, ...]
 
 
+class MeasuredAfter(Frozen):
+    """What is measured so many minutes after a line of treatment was begun in the first hours."""
+
+    lines: tuple[str, ...]
+    labs: tuple[str, ...]
+    minutes: tuple[int, ...]
+
+
 class Watched(Frozen):
     """What is measured so many hours after each round while a drug runs."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from wardround.patients.times import DAY, Instant
 
 from .generation import rules
+from .life import Prescription
 from .making import HOUR, MINUTE, between
 from .medicating import is_drip
 from .situating import is_a
@@ -32,6 +33,17 @@ def watch(course: Course, at: Instant) -> None:
     sober = making.person.drinks_per_week < drinkers.drinks or not making.suspected.isdisjoint(drinkers.unless)
     if not sober and at < course.admitted + drinkers.days * DAY:
         _measure(course, at, min(at + DAY, course.leaves - HOUR), drinkers.hours, drinkers.labs, -1)
+
+
+def look_back(course: Course, started: Sequence[Prescription]) -> None:
+    """Measure after the first treatment what it moves: potassium and sugar after insulin, clotting after heparin."""
+    acute = set(course.acute)
+    for rule in rules().measured_after:
+        begun = [one.start for one in started if one.line in rule.lines and one.indication in acute]
+        for minutes in rule.minutes if begun else ():
+            then = min(begun) + minutes * MINUTE
+            if then < course.leaves - HOUR:
+                course.awaited.append((then, rule.labs))
 
 
 def _measure(course: Course, at: Instant, end: Instant, hours: Sequence[int], labs: Sequence[str], number: int) -> None:

@@ -1,0 +1,110 @@
+"""What the sixth reading found in care: the first hour, potassium, withdrawal, and pregnancy with a high pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from hospital_many_lives import lives_with, many_lives, stays_for
+
+from wardround.patients.hospital.generation import rules
+from wardround.patients.hospital.life import Life, Prescription, Stay
+from wardround.patients.hospital.making import HOUR, MINUTE
+from wardround.patients.hospital.situating import is_a
+from wardround.patients.knowledge.bedside import condition_profiles
+
+_WANTED = ("hyperkalemia", "nstemi", "preeclampsia", "alcohol_withdrawal")
+
+
+@cache
+def _made() -> tuple[Life, ...]:
+    """Return lives whose hospital stays are for what few of many lives come with, where it can come."""
+    return lives_with(6063, lambda index: _WANTED[index % len(_WANTED) :], 20)
+
+
+def _stays(*conditions: str) -> Iterator[tuple[Life, Stay, set[str]]]:
+    """Yield hospital stays for some conditions, each with its life and the ids of the stay and its parts."""
+    return stays_for((*_made(), *many_lives()), conditions)
+
+
+def _arrival(life: Life, inside: set[str]) -> int:
+    return min(one.start for one in life.stays if one.id in inside)
+
+
+def _given(life: Life, inside: set[str], line: str) -> list[Prescription]:
+    return [one for one in life.prescriptions if one.encounter in inside and one.line == line]
+
+
+def test_an_acute_coronary_syndrome_is_seen_on_the_ecg_in_ten_minutes_and_treated_in_the_first_hour() -> None:
+    seen = 0
+    for life, stay, inside in _stays("nstemi", "unstable_angina"):
+        if not any(one.kind == "ed" and one.id in inside for one in life.stays):
+            continue
+        came = _arrival(life, inside)
+        traced = [one.at for one in life.studies if one.encounter in inside and one.study == "ecg"]
+        assert min(traced) <= came + 10 * MINUTE, f"{life.index} {stay.id}"
+        for order in _given(life, inside, "aspirin_load"):
+            seen += 1
+            assert came < order.start <= came + HOUR, f"{life.index} {order.id}"
+        for order in _given(life, inside, "heparin"):
+            clotting = [one.at for one in life.results if one.lab == "aptt" and order.start < one.at]
+            assert order.stop is None or order.stop < order.start + 7 * HOUR or (
+                min(clotting) <= order.start + 7 * HOUR
+            ), f"{life.index} {order.id}"  # fmt: skip
+    assert seen >= 3
+
+
+def test_insulin_for_potassium_follows_its_result_and_is_followed_by_potassium_and_sugar() -> None:
+    seen = 0
+    for life, stay, inside in _stays("hyperkalemia"):
+        for order in _given(life, inside, "shift"):
+            before = [one.known_at for one in life.results if one.encounter in inside and one.lab == "potassium"
+                      and one.known_at <= order.start]  # fmt: skip
+            assert before, f"{life.index} {stay.id}: treated before the potassium was known"
+            if not any(one.kind == "ed" and one.id in inside for one in life.stays):
+                continue
+            seen += 1
+            assert order.start - min(before) <= HOUR, f"{life.index} {stay.id}"
+            for lab in ("potassium", "glucose"):
+                after = [one.at for one in life.results if one.lab == lab and one.at > order.start]
+                assert after, f"{life.index} {order.id} {lab}"
+                assert min(after) <= order.start + 2 * HOUR, f"{life.index} {order.id} {lab}"
+        for line in ("calcium", "shift", "dextrose"):
+            assert len(_given(life, inside, line)) <= 1, f"{life.index} {stay.id} {line}"
+    assert seen >= 1
+
+
+def test_a_high_pressure_in_pregnancy_is_treated_in_the_hour_through_a_vein() -> None:
+    seen = 0
+    for life, stay, inside in _stays("preeclampsia"):
+        if not any(one.kind == "ed" and one.id in inside for one in life.stays):
+            continue
+        came = _arrival(life, inside)
+        for line in ("bp_iv", "bp_ed", "bp_iv_else"):
+            for order in _given(life, inside, line):
+                seen += 1
+                assert order.route == "IV", f"{life.index} {order.id}: {order.drug} {order.route}"
+                assert order.start <= came + HOUR, f"{life.index} {stay.id}"
+        drips = [one for one in _given(life, inside, "magnesium") if one.encounter != stay.id]
+        loads = _given(life, inside, "magnesium_load")
+        assert not drips or loads, f"{life.index} {stay.id}: magnesium without a load"
+    assert seen >= 1
+
+
+def test_severe_withdrawal_is_treated_through_a_vein_and_the_confused_get_much_thiamine() -> None:
+    lines = {one.id: one for one in condition_profiles()["alcohol_withdrawal"].treatments}
+    assert lines["benzo_iv"].severity == ("severe",)
+    assert set(rules().lowered.lines) == {"benzo", "benzo_iv"}
+    assert lines["thiamine_high"].needs == lines["thiamine_iv"].unless
+    seen = 0
+    for life, stay, inside in _stays("alcohol_withdrawal"):
+        ill = next(one for one in life.illnesses if one.id == stay.principal)
+        doses = [*_given(life, inside, "benzo"), *_given(life, inside, "benzo_iv")]
+        for order in doses:
+            seen += 1
+            assert is_a(order.drug, ("benzodiazepine",)), f"{life.index} {order.id}"
+            assert order.line == ("benzo_iv" if ill.severity == "severe" else "benzo"), f"{life.index} {order.id}"
+        thiamine = {one.dose for one in life.prescriptions if one.encounter in inside and one.route == "IV"
+                    and one.line == "thiamine_high"}  # fmt: skip
+        assert thiamine <= {"500 mg"}, f"{life.index} {stay.id}"
+    assert seen >= 1
