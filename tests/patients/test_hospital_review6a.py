@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from hospital_many_lives import lives_with, many_lives, stays_for
+from hospital_many_lives import lives_with, many_lives, stays_for, values_of
 
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Life, Prescription, Stay
@@ -85,6 +85,8 @@ def test_a_high_pressure_in_pregnancy_is_treated_in_the_hour_through_a_vein() ->
                 seen += 1
                 assert order.route == "IV", f"{life.index} {order.id}: {order.drug} {order.route}"
                 assert order.start <= came + HOUR, f"{life.index} {stay.id}"
+                after = [at for at, _ in values_of(life, "systolic_bp") if at > order.start]
+                assert min(after) <= order.start + 30 * MINUTE, f"{life.index} {order.id}"
         drips = [one for one in _given(life, inside, "magnesium") if one.encounter != stay.id]
         loads = _given(life, inside, "magnesium_load")
         assert not drips or loads, f"{life.index} {stay.id}: magnesium without a load"
