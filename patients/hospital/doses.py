@@ -30,6 +30,9 @@ _LEAST_APART_H = 4
 _SOON_H = 4
 """Hours after a first dose given at once in which no other follows, at least."""
 _CLOCK = {1: (9,), 2: (9, 21), 3: (8, 14, 21), 4: (8, 12, 17, 22)}
+_MEALS = (8, 12, 18)
+_LATE_H = 3
+"""Hours more than its interval that may pass between two doses."""
 
 
 def chart_doses(course: Course) -> None:
@@ -49,16 +52,19 @@ def chart_doses(course: Course) -> None:
         key=lambda one: (one.prn, not drug_profiles()[one.drug].high_risk, one.kind != "inpatient", int(one.id[2:])),
     )
     room = _MOST
+    given: dict[str, Instant] = {}
     for order in ranked:
         begin = max(order.start, course.admitted if order.kind != "inpatient" else order.start)
         end = min(order.stop or course.leaves, course.leaves)
         times = _asked_for(making, order, begin, end) if order.prn else dose_times(order, begin, end)
-        if order.encounter == course.emergency and not order.prn:
-            times = _at_once(order, times, begin, end)
+        if not order.prn:
+            times = _in_rhythm(course, order, times, begin, end, given.get(order.drug))
         times = _after_load(making, order, times)
         if len(times) > room:  # all doses of an order or none: half of them would read as missed
             continue
         room -= len(times)
+        if times and not order.prn:
+            given[order.drug] = max(times[-1], given.get(order.drug, times[-1]))
         for at in times:
             making.doses.append(_dose(course, order, at))
 
@@ -71,11 +77,44 @@ def _after_load(making: Making, order: Prescription, times: list[Instant]) -> li
     return [at for at in times if not any(0 <= at - load < 18 * HOUR for load in loads)]
 
 
-def _at_once(order: Prescription, times: list[Instant], begin: Instant, end: Instant) -> list[Instant]:
-    """Return the times of doses with the first when it is ordered, as an emergency department gives it."""
-    first, clock = begin + 10 * MINUTE, rhythm(order.frequency)[0]
-    soon = max(_SOON_H, 12 // len(clock)) if clock else _SOON_H  # half the time between two doses
-    return [first, *(at for at in times if at >= first + soon * HOUR)] if first < end else times
+def _in_rhythm(
+    course: Course, order: Prescription, times: list[Instant], begin: Instant, end: Instant, last: Instant | None
+) -> list[Instant]:
+    """Return the times of doses, the first when it is ordered where it is urgent, each about an interval after another.
+
+    Args:
+        course: The stay.
+        order: A scheduled order.
+        times: Its doses by the clock of the ward.
+        begin: When it begins.
+        end: When it ends.
+        last: When the drug was given last in the stay by an order before; None: it was not.
+    """
+    clock, every = rhythm(order.frequency)
+    emergency = order.encounter == course.emergency
+    if clock is None:
+        if every is None or last is None or begin - last >= every * HOUR // 2:
+            return times
+        return dose_times(order, max(begin, last + every * HOUR - 10 * MINUTE), end)
+    interval = 24 // len(clock)
+    soon = max(_SOON_H, interval // 2)
+    timed = clock == _MEALS or clock in ((18,), (21,))
+    urgent = emergency or (order.kind == "inpatient" and is_a(order.drug, rules().first_dose_now))
+    kept: list[Instant] = []
+    if urgent and not timed and begin + 10 * MINUTE < end and (last is None or begin - last >= interval * HOUR):
+        last = begin + 10 * MINUTE
+        kept = [last]
+    if last is None:
+        return times
+    following = [at for at in times if at >= last + soon * HOUR]
+    late = (following[0] if following else end) - last > (interval + _LATE_H) * HOUR
+    if timed or not late or last + DAY < begin:
+        return [*kept, *following]
+    at = last + interval * HOUR
+    while at < end:  # by the clock of the first dose, as the ward's comes too soon or too late
+        kept += [at] if at >= begin else []
+        at += interval * HOUR
+    return kept
 
 
 def _asked_for(making: Making, order: Prescription, begin: Instant, end: Instant) -> list[Instant]:
@@ -153,6 +192,8 @@ def rhythm(frequency: str) -> tuple[tuple[int, ...] | None, int | None]:
         when = (repeat.get("when") or [""])[0]
         if when in ("HS", "EVE"):
             return ((21,) if when == "HS" else (18,)), None
+        if when == "C" and int(repeat["frequency"]) == len(_MEALS):
+            return _MEALS, None
         return _CLOCK.get(int(repeat["frequency"]), (9,)), None
     return None, {"d": 24, "wk": 168, "mo": 720}.get(str(unit), 24) * period // int(repeat.get("frequency", 1))
 

@@ -200,6 +200,10 @@ class Rules(Frozen):
     """Procedures of which no good outcome is told where the patient dies."""
     antibiotic_days: dict[Literal["least", "blood"], int]
     """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
+    longer_in_men: dict[str, int]
+    """Condition → least days of antibiotics in men."""
+    first_dose_now: tuple[str, ...]
+    """Drugs and classes of which the first dose is given when they are ordered, not at the ward's next hour."""
     one_lot: tuple[str, ...]
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     given_up: tuple[str, ...]

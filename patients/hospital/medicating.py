@@ -34,6 +34,8 @@ def _stop(
             return None  # it ends when what goes on takes over
         course = DAY * between(stream, *line.days)
         antibiotic = is_a(choice.drug, ("antibiotic",))
+        if antibiotic and making.person.sex == "male":
+            course = max(course, rules().longer_in_men.get(illness.condition, 0) * DAY)
         infected = antibiotic and illness.acuity != "chronic"
         blood = infected and _in_blood(making, illness.id, at)
         if kind == "inpatient":
