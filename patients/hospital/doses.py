@@ -218,9 +218,8 @@ def _why_held(making: Making, order: Prescription, at: Instant) -> Pair | None:
             if done.procedure in rule_before.procedures and -12 * HOUR <= done.at - at <= rule_before.hours * HOUR:
                 return rule_before.reason.pair()
     for rule in rules().holds:
-        if not is_a(order.drug, rule.drugs):
+        if not is_a(order.drug, rule.drugs) or rule.route not in (None, order.route):
             continue
-        value = making.known(rule.vital, at, 9 * HOUR)
-        if value is not None and value < rule.below:
+        if rule.holds(making.known(rule.vital, at, rule.hours * HOUR)):
             return rule.reason.pair()
     return None

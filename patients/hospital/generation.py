@@ -13,6 +13,7 @@ from .generation_care import (
     Booked,
     Dialysed,
     Eases,
+    HoldRule,
     Lowered,
     Lysis,
     NoThinner,
@@ -35,7 +36,6 @@ from .generation_rules import (
     FromBody,
     Ground,
     HeldBefore,
-    HoldRule,
     MeasuredAfter,
     PastProcedure,
     PutOff,
@@ -200,6 +200,10 @@ class Rules(Frozen):
     """Procedures of which no good outcome is told where the patient dies."""
     antibiotic_days: dict[Literal["least", "blood"], int]
     """Least days of antibiotics for an acute infection, in all, and where blood grew something."""
+    codes_tell: dict[str, tuple[str, ...]]
+    """Condition → conditions that its code tells too: they are not coded beside it."""
+    levels: dict[str, tuple[str, ...]]
+    """Lab → drugs of which it is the level: it is drawn while one of them is given."""
     longer_in_men: dict[str, int]
     """Condition → least days of antibiotics in men."""
     first_dose_now: tuple[str, ...]

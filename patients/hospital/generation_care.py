@@ -115,6 +115,28 @@ class Lowered(Bound):
     """From the most often to the rarest."""
 
 
+class HoldRule(Frozen):
+    """When a dose is held at the bedside."""
+
+    drugs: tuple[str, ...]
+    """Drug or class ids."""
+    route: str | None = None
+    """Of the order; None: any."""
+    vital: str
+    """Vital sign or lab."""
+    below: Decimal | None = None
+    above: Decimal | None = None
+    hours: int = 9
+    """Hours for which a value counts."""
+    reason: Words
+
+    def holds(self, value: Decimal | None) -> bool:
+        """Tell whether a value forbids the dose; one that is not known does not."""
+        if value is None:
+            return False
+        return (self.below is not None and value < self.below) or (self.above is not None and value > self.above)
+
+
 class AtOnce(Frozen):
     """An illness that is treated in the first minutes, before the results are back."""
 

@@ -125,16 +125,6 @@ class Shows(Frozen):
         return False if low or high else None
 
 
-class HoldRule(Frozen):
-    """When a dose is held at the bedside."""
-
-    drugs: tuple[str, ...]
-    """Drug or class ids."""
-    vital: str
-    below: Decimal
-    reason: Words
-
-
 class Bound(Frozen):
     """A lab or vital sign that is off: below one bound, or from another on."""
 

@@ -113,7 +113,7 @@ def _due(course: Course, at: Instant) -> list[str]:
     for panel, hours in repeats.items():
         last = max(course.drawn.get(lab, 0) for lab in labs_of([panel]))
         every = max(hours, 20) if days_in < 4 else max(hours, 44)
-        if at - last >= every * HOUR - 8 * HOUR:
+        if at - last >= every * HOUR - 8 * HOUR and not _without_its_drug(course, panel, at):
             wanted.append(panel)
     inside = [order for order in course.making.active(at) if order.start < at - 2 * HOUR or order.kind != "inpatient"]
     covered = set(labs_of(wanted))
@@ -123,6 +123,12 @@ def _due(course: Course, at: Instant) -> list[str]:
         if lab not in covered and at - course.drawn.get(lab, 0) > 60 * HOUR:
             wanted.append(lab)
     return wanted
+
+
+def _without_its_drug(course: Course, lab: str, at: Instant) -> bool:
+    """Tell whether a lab is the level of a drug that nobody has ordered any more."""
+    drugs = rules().levels.get(lab)
+    return drugs is not None and not any(is_a(one.drug, drugs) for one in course.making.active(at))
 
 
 def _round(course: Course, at: Instant, number: int) -> None:

@@ -294,7 +294,11 @@ def _write(
 
 def _coded(course: Course) -> tuple[str, ...]:
     """Return ids of what is coded at the end: the principal illness, what else was treated, what the patient has."""
-    known = [one.id for one in course.making.ill(course.leaves) if one.id not in course.acute]
+    making = course.making
+    told = {parent for one in course.acute for parent in rules().codes_tell.get(making.illnesses[one].condition, ())}
+    known = [
+        one.id for one in making.ill(course.leaves) if one.id not in course.acute and one.condition not in told
+    ]  # fmt: skip
     return tuple(dict.fromkeys([course.principal, *course.acute, *known]))
 
 

@@ -65,6 +65,40 @@ def test_what_is_taken_at_bedtime_or_with_meals_is_given_then() -> None:
     assert seen > 100
 
 
+def test_a_high_level_of_vancomycin_holds_the_next_dose_and_none_is_drawn_without_it() -> None:
+    held = drawn = 0
+    for life in _made():
+        orders = {one.id: one for one in life.prescriptions if one.drug == "vancomycin" and one.route == "IV"}
+        levels = values_of(life, "vancomycin_level")
+        for dose in life.doses:
+            known = [value for at, value in levels if dose.at - DAY <= at <= dose.at]
+            if dose.prescription in orders and known and known[-1] > 20:
+                held += 1
+                assert dose.status == "held", f"{life.index} {dose.id}: {known}"
+        for result in life.results:
+            if result.lab == "vancomycin_level":
+                drawn += 1
+                assert any(one.start <= result.at <= (one.stop or result.at) + DAY for one in orders.values())
+    assert held >= 2
+    assert drawn >= 15
+
+
+# -- codes -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_exacerbation_is_coded_without_what_it_is_one_of() -> None:
+    seen = 0
+    for life in many_lives():
+        ill = {one.id: one.condition for one in life.illnesses}
+        for stay in life.stays:
+            coded = [ill[one] for one in stay.diagnoses]
+            for exacerbation, whole in (("asthma_exacerbation", "asthma"), ("copd_exacerbation", "copd")):
+                if coded[0] == exacerbation and stay.kind in ("ed", "ward") and stay.part_of is None:
+                    seen += 1
+                    assert whole not in coded, f"{life.index} {stay.id}"
+    assert seen >= 2
+
+
 # -- doses and courses -------------------------------------------------------------------------------------------------
 
 
