@@ -110,3 +110,16 @@ def test_severe_withdrawal_is_treated_through_a_vein_and_the_confused_get_much_t
                     and one.line == "thiamine_high"}  # fmt: skip
         assert thiamine <= {"500 mg"}, f"{life.index} {stay.id}"
     assert seen >= 1
+
+
+def test_after_a_cesarean_nobody_is_found_with_child() -> None:
+    seen = 0
+    for life, stay, inside in _stays("preeclampsia"):
+        cut = [one.end or one.at for one in life.treated if one.procedure == "cesarean_delivery"
+               and one.encounter in inside]  # fmt: skip
+        if not cut:
+            continue
+        uterus = [one for one in life.signs if one.finding == "gravid_uterus" and one.encounter in inside]
+        assert not any(one.present and one.known_at > min(cut) for one in uterus), f"{life.index} {stay.id}"
+        seen += any(not one.present and one.known_at > min(cut) for one in uterus)
+    assert seen >= 1
