@@ -1,16 +1,22 @@
-"""Side by side with a FHIR server over HTTP, in one run: the same chart, the same questions.
+"""Side by side with FHIR servers over HTTP, in one run: the same chart, the same questions.
 
-The server is sekmet-fhir (SQLite behind FastAPI), for it installs from the package index; it is a stand-in for FHIR
+One server is sekmet-fhir (SQLite behind FastAPI), for it installs from the package index; it is a stand-in for FHIR
 servers, not a claim about any other. It lives in an environment of its own, whose `sekmet` command is named by the
 variable WARDROUND_BENCH_SEKMET; without it these rows are left out, and that is said:
 
     python3 -m venv ENV && ENV/bin/pip install sekmet-fhir==0.1.1
     WARDROUND_BENCH_SEKMET=ENV/bin/sekmet python -m benchmarks.fhir_peer
 
-Writes are validated on both sides. The server's simulators and traffic log are off and the connection is kept open:
-what is left is finding resources, writing them, and HTTP. Reads are timed twice: as most calls of rollouts are, the
-chart having been asked the same before by another episode, and on a record that was written to, where nothing is
-remembered. Figures are the best of several rounds, taken in turns.
+Any other that runs already, a HAPI for one, is named by its base in WARDROUND_BENCH_FHIR (plain HTTP, no login). The
+chart is put there by a batch and stays, as does the one order a round that is created; it is not started again, so it
+has no row for a reset:
+
+    WARDROUND_BENCH_FHIR=http://127.0.0.1:8080/fhir python -m benchmarks.fhir_peer
+
+Writes are validated on both sides where the other validates at all. The server's simulators and traffic log are off and
+the connection is kept open: what is left is finding resources, writing them, and HTTP. Our calls are timed twice: as
+most of rollouts are, another episode having asked or ordered the same before, and with nothing remembered. Figures are
+the best of several rounds, taken in turns.
 """
 
 from __future__ import annotations
@@ -23,11 +29,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -36,8 +41,10 @@ from benchmarks.charts import ANCHOR, chart_of
 from benchmarks.timing import Row, batch_us, once_us
 from wardround.envs import WardEnv
 from wardround.patients import Dialogue, Interview, Overlay, ToolCall, ToolContext, ToolResult, parse_instant, run_tool
+from wardround.patients.tools.memory import forget
 
 VARIABLE = "WARDROUND_BENCH_SEKMET"
+OTHER = "WARDROUND_BENCH_FHIR"
 OBSERVATIONS = 3000
 _BATCH = 100
 _RESETS = 3
@@ -53,7 +60,49 @@ log_inbound: false
 
 
 class Server:
-    """A server with a data folder of its own.
+    """A server over HTTP.
+
+    Args:
+        base: Its FHIR base, `http://HOST:PORT/PATH`.
+
+    Raises:
+        SystemExit: It is no such address.
+    """
+
+    def __init__(self, base: str) -> None:
+        parts = urlsplit(base)
+        if parts.scheme != "http" or parts.hostname is None:
+            sys.exit(f"{OTHER}: `{base}` is no base of a FHIR server; write http://HOST:PORT/PATH")
+        self._host, self._port, self._path = parts.hostname, parts.port or 80, parts.path.rstrip("/")
+        self.connect()
+
+    def connect(self) -> None:
+        """Make a new connection."""
+        self.connection = http.client.HTTPConnection(self._host, self._port, timeout=120)
+
+    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """Return the body of a reply of 200 or 201; asked again where the server had closed an idle connection.
+
+        Args:
+            method: Of HTTP.
+            path: Below the base.
+            body: A resource.
+        """
+        target = f"{self._path}{path}" or "/"
+        try:
+            self.connection.request(method, target, body, _JSON)
+            reply = self.connection.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError):
+            self.connection.close()
+            self.connection.request(method, target, body, _JSON)
+            reply = self.connection.getresponse()
+        text = reply.read()
+        assert reply.status in (200, 201), (method, path, reply.status, text[:400])
+        return text
+
+
+class Sekmet(Server):
+    """A sekmet-fhir with a data folder of its own.
 
     Args:
         command: Its `sekmet`.
@@ -63,26 +112,24 @@ class Server:
     def __init__(self, command: str, folder: Path) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+            port = free.getsockname()[1]
+        super().__init__(f"http://127.0.0.1:{port}/fhir")
         self.data = folder / "data"
-        self._command = command
-        self._settings = folder / "settings.yaml"
-        self._settings.write_text(_SETTINGS.format(data=self.data, port=self.port))
+        settings = folder / "settings.yaml"
+        settings.write_text(_SETTINGS.format(data=self.data, port=port))
+        self._command = [command, "serve", "--config", str(settings), "--host", "127.0.0.1", "--port", str(port)]
         self._folder = folder
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         self._process = subprocess.Popen(
-            [self._command, "serve", "--config", str(self._settings), "--host", "127.0.0.1", "--port", str(self.port)],
-            cwd=self._folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            self._command, cwd=self._folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         end = time.monotonic() + 120
         while True:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+            self.connect()
             try:
-                self.ask("GET", "/fhir/Patient?_count=1")
+                self.ask("GET", "/Patient?_count=1")
                 return
             except OSError:
                 if self._process.poll() is not None or time.monotonic() > end:
@@ -95,33 +142,31 @@ class Server:
         self._process.terminate()
         self._process.wait(60)
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Return the body of a reply of 200 or 201; asked again where the server had closed an idle connection."""
-        try:
-            self.connection.request(method, path, body, _JSON)
-            reply = self.connection.getresponse()
-        except (http.client.RemoteDisconnected, BrokenPipeError):
-            self.connection.close()
-            self.connection.request(method, path, body, _JSON)
-            reply = self.connection.getresponse()
-        text = reply.read()
-        assert reply.status in (200, 201), (method, path, reply.status, text[:400])
-        return text
-
 
 def fhir_peer_rows() -> list[Row]:
     """Return the rows; none where no server is named."""
-    command = os.environ.get(VARIABLE)
-    if not command:
-        print(f"rows beside a FHIR server are left out: {VARIABLE} names none (see benchmarks/fhir_peer.py)")
-        return []
-    with _loaded(str(Path(command).absolute())) as server:
-        return [*_calls(server), _reset(server)]
+    rows = []
+    if command := os.environ.get(VARIABLE):
+        with tempfile.TemporaryDirectory() as folder:
+            server = Sekmet(str(Path(command).absolute()), Path(folder))
+            server.start()
+            try:
+                _load(server)
+                rows += [*_calls(server, "sekmet-fhir"), _reset(server)]
+            finally:
+                server.stop()
+    if base := os.environ.get(OTHER):
+        other = Server(base)
+        _load(other)
+        software = orjson.loads(other.ask("GET", "/metadata")).get("software", {})
+        rows += _calls(other, f"{software.get('name', 'a FHIR server')} {software.get('version', '')}".strip())
+    if not rows:
+        print(f"rows beside a FHIR server are left out: {VARIABLE} and {OTHER} name none (see benchmarks/fhir_peer.py)")
+    return rows
 
 
-@contextmanager
-def _loaded(command: str) -> Iterator[Server]:
-    """Yield a server that holds the chart of the other benchmarks."""
+def _load(server: Server) -> None:
+    """Put the chart of the other benchmarks into a server."""
     snapshot = chart_of(OBSERVATIONS).at(parse_instant(ANCHOR))
     entries = []
     for kind in ("Patient", "Encounter", "Observation", "MedicationRequest"):
@@ -130,73 +175,59 @@ def _loaded(command: str) -> Iterator[Server]:
             assert entry is not None
             request = orjson.dumps({"method": "PUT", "url": entry.key})
             entries.append(b'{"resource":' + entry.body + b',"request":' + request + b"}")
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(command, Path(folder))
-        server.start()
-        try:
-            for start in range(0, len(entries), _BATCH):
-                batch = b",".join(entries[start : start + _BATCH])
-                server.ask("POST", "/fhir", b'{"resourceType":"Bundle","type":"batch","entry":[' + batch + b"]}")
-            yield server
-        finally:
-            server.stop()
+    for start in range(0, len(entries), _BATCH):
+        batch = b",".join(entries[start : start + _BATCH])
+        server.ask("POST", "", b'{"resourceType":"Bundle","type":"batch","entry":[' + batch + b"]}")
 
 
-def _calls(server: Server) -> list[Row]:
+def _calls(server: Server, name: str) -> list[Row]:
     """The same questions to both, in turns."""
     snapshot = chart_of(OBSERVATIONS).at(parse_instant(ANCHOR))
-    fresh, written = (
-        ToolContext(Overlay(snapshot), Dialogue(Interview()), "bench", "s", encounter="stay") for _ in range(2)
-    )
+    context = ToolContext(Overlay(snapshot), Dialogue(Interview()), "bench", "s", encounter="stay")
     order = {"subject_id": "bench", "medication": "warfarin", "dose": "5 mg", "route": "oral", "frequency": "daily"}
-    assert run_tool(written, ToolCall("MedicationRequest.create", order)).ok
-    resource = orjson.loads(server.ask("GET", "/fhir/MedicationRequest?patient=bench&_count=1"))["entry"][0]["resource"]
+    resource = orjson.loads(server.ask("GET", "/MedicationRequest?patient=bench&_count=1"))["entry"][0]["resource"]
     posted = orjson.dumps({key: value for key, value in resource.items() if key not in ("id", "meta")})
-
-    def http(path: str) -> Callable[[], bytes]:
-        return lambda: server.ask("GET", path)
-
-    reads: tuple[tuple[str, dict[str, Any], Callable[[], bytes]], ...] = (
-        ("Patient.read", {"subject_id": "bench"}, http("/fhir/Patient/bench")),
-        (
-            "Observation.search",
-            {"subject_id": "bench", "code": "creatinine"},
-            http("/fhir/Observation?patient=bench&code=2160-0&_count=20"),
-        ),
-        ("MedicationRequest.search", {"subject_id": "bench"}, http("/fhir/MedicationRequest?patient=bench&_count=20")),
-    )
-    jobs: list[tuple[str, Callable[[], ToolResult], Callable[[], bytes]]] = []
-    for name, arguments, asked in reads:
-        call = ToolCall(name, arguments)
-        jobs.append((name, partial(run_tool, fresh, call), asked))
-        jobs.append((f"{name}, not remembered", partial(run_tool, written, call), asked))
     create = ToolCall("MedicationRequest.create", order)
-    jobs.append(
+
+    def read(tool: str, path: str, **arguments: str) -> tuple[str, Callable[[], ToolResult], Callable[[], bytes]]:
+        call = ToolCall(tool, {"subject_id": "bench", **arguments})
+        return tool, partial(run_tool, context, call), partial(server.ask, "GET", path)
+
+    jobs: list[tuple[str, Callable[[], ToolResult], Callable[[], bytes]]] = [
+        read("Patient.read", "/Patient/bench"),
+        read("Observation.search", "/Observation?patient=bench&code=2160-0&_count=20", code="creatinine"),
+        read("MedicationRequest.search", "/MedicationRequest?patient=bench&_count=20"),
         (
             "MedicationRequest.create",
-            lambda: run_tool(written.fork(), create),
-            lambda: server.ask("POST", "/fhir/MedicationRequest", posted),
-        )
-    )
-    once = [job for job in jobs if "not remembered" not in job[0]]
+            lambda: run_tool(context.fork(), create),
+            partial(server.ask, "POST", "/MedicationRequest", posted),
+        ),
+    ]
+    once = tuple(jobs)
     jobs.append(("all four", lambda: [job() for _, job, _ in once][-1], lambda: [ask() for _, _, ask in once][-1]))
-    what = f"the same over HTTP, sekmet-fhir, {OBSERVATIONS} observations"
+    what = f"the same over HTTP, {name}, {OBSERVATIONS} observations"
     rows = []
-    for name, ours, theirs in jobs:
+    for tool, ours, theirs in jobs:
         assert ours().ok
         assert orjson.loads(theirs())
-        rows.append(_best(f"tool call beside FHIR over HTTP: {name}", ours, theirs, what))
+        rows += _best(f"tool call beside FHIR over HTTP: {tool}", ours, theirs, what)
     return rows
 
 
-def _best(name: str, ours: Callable[[], object], theirs: Callable[[], object], what: str) -> Row:
-    """Time both in turns and keep the best round of each: on a busy machine a median of the server's is the queue's."""
-    pairs = [(batch_us(ours, 20), batch_us(theirs, 4)) for _ in range(_CALL_ROUNDS)]
-    mine, floor = min(one for one, _ in pairs), min(other for _, other in pairs)
-    return Row(name, mine, floor, mine / floor, what)
+def _best(name: str, ours: Callable[[], object], theirs: Callable[[], object], what: str) -> list[Row]:
+    """Time both in turns and keep the best round of each: on a busy machine a median of the server's is the queue's.
+
+    Ours is timed as it is and, before each call all that is remembered being forgotten, anew.
+    """
+    rounds = [(batch_us(ours, 20), batch_us(ours, 20, forget), batch_us(theirs, 4)) for _ in range(_CALL_ROUNDS)]
+    again, anew, floor = (min(column) for column in zip(*rounds, strict=True))
+    return [
+        Row(name, again, floor, again / floor, what),
+        Row(f"{name}, not remembered", anew, floor, anew / floor, what),
+    ]
 
 
-def _reset(server: Server) -> Row:
+def _reset(server: Sekmet) -> Row:
     """A fresh episode: ours is made; the server gets a copy of its frozen data and starts again."""
     env = WardEnv("ward")
     env.reset(seed=0)

@@ -1,4 +1,4 @@
-"""Writes on a record, and reads that no episode asked before: what memory of earlier answers cannot help."""
+"""Writes on a record, and what no episode asked or ordered before: what memory of earlier answers cannot help."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import orjson
 from benchmarks.charts import ANCHOR, chart_of
 from benchmarks.timing import Row, beside
 from wardround.patients import Dialogue, Interview, Overlay, Search, ToolCall, ToolContext, parse_instant, run_tool
+from wardround.patients.tools.memory import forget
 
 _ORDER: dict[str, Any] = {
     "resourceType": "MedicationRequest",
@@ -50,11 +51,13 @@ def record_rows() -> list[Row]:
     jobs: tuple[tuple[str, Callable[[], object]], ...] = (
         ("Overlay.create of a MedicationRequest, validated", lambda: Overlay(snapshot).create(_ORDER)),
         ("Overlay.update of a status, validated", lambda: Overlay(snapshot).update(key, {"status": "on-hold"})),
-        ("tool call: MedicationRequest.create", lambda: write("MedicationRequest.create", order)),
         ("tool call: MedicationRequest.update_status", lambda: write("MedicationRequest.update_status", hold)),
+        ("tool call: MedicationRequest.create", lambda: write("MedicationRequest.create", order)),
     )
     rows = [beside(name, job, lambda: orjson.dumps(_ORDER), _WRITING) for name, job in jobs]
-    context.record.create(_ORDER)  # an episode that wrote reads anew: nothing is remembered for it
+    name, job = jobs[-1]
+    name = name.replace("tool call", "tool call, not remembered")
+    rows.append(beside(name, job, lambda: orjson.dumps(_ORDER), _WRITING, before=forget))
     return [*rows, *_reads(context)]
 
 
@@ -74,6 +77,7 @@ def _reads(context: ToolContext) -> list[Row]:
                 lambda call=call: run_tool(context, call),
                 lambda data=data: orjson.dumps(data),  # type: ignore[misc]
                 _OBJECT,
+                before=forget,
             )
         )
     return rows

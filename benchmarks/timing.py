@@ -36,8 +36,20 @@ def once_us(job: Callable[[], object]) -> float:
     return (time.perf_counter_ns() - began) / 1000
 
 
-def batch_us(job: Callable[[], object], calls: int) -> float:
-    """Return the time per call of a batch in microseconds."""
+def batch_us(job: Callable[[], object], calls: int, before: Callable[[], object] | None = None) -> float:
+    """Return the time per call of a batch in microseconds.
+
+    Args:
+        job: What is measured.
+        calls: Calls in the batch.
+        before: Called before each of them, outside the measurement.
+    """
+    if before is not None:
+        total = 0.0
+        for _ in range(calls):
+            before()
+            total += once_us(job)
+        return total / calls
     began = time.perf_counter_ns()
     for _ in range(calls):
         job()
@@ -52,6 +64,7 @@ def beside(
     *,
     rounds: int = 31,
     calls: int = 20,
+    before: Callable[[], object] | None = None,
 ) -> Row:
     """Time a job beside its floor, A B A B …, so that both see the same machine.
 
@@ -62,6 +75,7 @@ def beside(
         what_floor: What the floor is, in words.
         rounds: Rounds; the median over them is quoted.
         calls: Calls a round.
+        before: Called before each call of the job, outside the measurement.
     """
     job()
     if floor is not None:
@@ -69,7 +83,7 @@ def beside(
     mine: list[float] = []
     floors: list[float] = []
     for _ in range(rounds):
-        mine.append(batch_us(job, calls))
+        mine.append(batch_us(job, calls, before))
         if floor is not None:
             floors.append(batch_us(floor, calls))
     median = statistics.median(mine)
