@@ -10,6 +10,7 @@ from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.interviews_facts import knowns
 from wardround.patients.hospital.plausible import plausible
 from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.times import DAY
 
 # -- advice for this patient -------------------------------------------------------------------------------------------
 
@@ -94,3 +95,17 @@ def test_a_consult_was_asked_for_and_not_already_seen() -> None:
                     seen += 1
                 assert not re.search(r"\b(?:saw (?:pt|him|her|them)|gave input)\b", said.text), (life.index, said.text)
     assert seen
+
+
+# -- examinations after a delivery -------------------------------------------------------------------------------------
+
+
+def test_after_a_delivery_the_uterus_is_that_of_one_who_has_delivered() -> None:
+    seen = 0
+    for life, _, note in notes_of("consult", "progress"):
+        ends = [one.end or one.at for one in life.treated if one.procedure == "cesarean_delivery"]
+        if any(0 <= note.at - end < 5 * DAY for end in ends):
+            seen += 1
+            told = text_of(note, "physical-exam")
+            assert "gravid" not in told and "uterus firm" in told, (life.index, note.id)
+    assert seen > 3
