@@ -8,7 +8,7 @@ from wardround.patients import knowledge
 from wardround.rubrics.checks.drug_doses import drugs_of
 from wardround.rubrics.checks.drug_frequencies import frequency_drugs, readable_frequency
 from wardround.rubrics.checks.matching import ids_for
-from wardround.rubrics.reading.annotate import DRUGS, MEASURES
+from wardround.rubrics.reading.named import DRUGS, MEASURES
 
 from .rubric import (
     AdviceCheck,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from wardround.patients import knowledge
@@ -16,6 +17,8 @@ from .matching import ids_for, verdict
 _SUFFIXES = (" frequency", "用药频次", "用药频率", "频次", "频率")
 _OTHER_KINDS = frozenset({"lab", "vital", "procedure", "service"})
 """What may have a rate of its own ("…, potassium every week")."""
+_LAST = re.compile("(?:最近|最后|上|末|前|这|那)一?次")
+"""One dose of several ("最近一次") is no frequency."""
 _OTHER_ACTS = frozenset({"recheck", "order", "refer"})
 
 
@@ -65,7 +68,7 @@ def _stated(drugs: tuple[str, ...], reading: Reading) -> Iterator[tuple[Frequenc
             before = (document.clause_start(sentence, drug.start), drug.start)
             alone = not place or named[place - 1].start < before[0]
             for start, stop in (after, before) if alone else (after,):
-                said = read_frequency(document.text(start, stop)) if start < stop else Frequency()
+                said = read_frequency(_LAST.sub("", document.text(start, stop))) if start < stop else Frequency()
                 if said.stated or said.prn:
                     yield said, document.span(min(start, drug.start), max(stop, drug.end))
                     break

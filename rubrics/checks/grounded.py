@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from wardround.rubrics.evidence import Evidence
 from wardround.rubrics.reading import Measured, Reading, read
-from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.concepts import concepts
+from wardround.rubrics.reading.named import MEASURES
+from wardround.rubrics.reading.unlisted import own_id
 from wardround.rubrics.rubric import CheckValue, GroundedCheck, Verdict
 
 from .amounts import same_amount
@@ -45,6 +46,10 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
     else:
         facts = evidence_facts(context.trace.evidence) if context.trace is not None else []
     facts += [Fact(ids_for(k.concept, MEASURES), k.concept, k.value, k.unit, None) for k in check.also]
+    unknown = tuple(dict.fromkeys(fact.name for fact in facts if fact.name and not fact.concepts))
+    if unknown:
+        facts = [fact if fact.concepts else replace(fact, concepts=(own_id(fact.name),)) for fact in facts]
+        reading = reading.naming(*unknown)
     resources: list[str] = []
     known_concepts = {one for fact in facts for one in fact.concepts}
     for claim in reading.measured():
@@ -84,8 +89,6 @@ def _amount(fact: Fact, claim: Measured, concept: str) -> bool:
 
 
 def _ends(claim: Measured, index: int) -> Iterable[Measured]:
-    from dataclasses import replace
-
     for value in claim.values:
         yield replace(claim, shape="one", values=(value,), value=format(value, "f"))
 

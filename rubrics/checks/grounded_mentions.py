@@ -21,6 +21,7 @@ ALLERGIES = words("mentions.allergies")
 NOT_STATES = words("grounded.not_states")
 UNDER = tuple(sorted(words("grounded.under")))
 NOT_EATEN = tuple(sorted(words("grounded.not_eaten")))
+TAKEN_AFTER = tuple(sorted(words("grounded.taken_after")))
 NOT_TAKING = words("grounded.not_taking")
 
 
@@ -41,7 +42,7 @@ def judge(check: GroundedMentionsCheck, reading: Reading, context: CheckContext)
 @lru_cache(maxsize=1024)
 def known_ids(known: KnownMentions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the ids of the known drugs, and of the known conditions and symptoms together."""
-    drugs = tuple(one for name in known.drugs for one in ids_for(name))
+    drugs = tuple(one for name in known.drugs for one in ids_for(name) or _read_ids(name))
     states = tuple(one for name in (*known.conditions, *known.symptoms) for one in (*ids_for(name), *_read_ids(name)))
     return drugs, states
 
@@ -94,12 +95,22 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     heads = " ".join(head for head, _, _ in sentence.row)
     text = f" {sentence.header} {heads} {document.text(_left(name, reading), name.token).lower()} "
     after = document.text(name.end, min(name.end + 3, sentence.end))
-    if after.startswith(UNDER) or _eaten(said):
+    if after.startswith(UNDER) or _eaten(said) or _taken_after(name, reading):
         return True
     around = f" {document.text(sentence.start, sentence.end).lower()} "
     if any(word in around for word in NOT_TAKING):
         return False
     return any(word in text for word in TAKES)
+
+
+def _taken_after(name: MentionClaim, reading: Reading) -> bool:
+    """Tell whether words after a list of drugs say that they are taken ("美沙拉秦、硫唑嘌呤都在吃")."""
+    document = reading.document
+    end = document.sentences[name.sentence].end
+    stop = next((i for i in range(name.end, end) if document.tokens[i].raw in "，,;；。"), end)
+    said = document.text(name.end, stop)
+    at = next((at for word in TAKEN_AFTER if (at := said.find(word)) >= 0), -1)
+    return at >= 0 and not any(word in said[:at] for word in NOT_EATEN)
 
 
 def _eaten(said: str) -> bool:

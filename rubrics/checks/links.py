@@ -10,6 +10,8 @@ from wardround.rubrics.reading.document import Ann, Sentence
 
 Spans = list[tuple[int, int]]
 WRAPPED = words("because.wrapped")
+NAMING = ("是", "为", "在于")
+"""How Chinese links end that name the reason of the clause before ("元凶是")."""
 CLOSING = words("because.closing")
 """Causing words that end a clause of which an opening word ("由") begins the cause."""
 OPENING = words("because.opening")
@@ -54,6 +56,8 @@ def links(reading: Reading) -> Iterator[tuple[Ann, Spans, Spans]]:
             if pair is not None:
                 claims, reasons = pair
                 yield ann, claims, [_kept(reading, span) for span in reasons]
+        if (pair := _after_colon(reading, number, sentence)) is not None:
+            yield Ann(sentence.start, sentence.start + 1, "link", "because"), *pair
         if (pair := _opening_with(reading, sentence)) is not None:
             yield Ann(sentence.start, sentence.start + 1, "link", "because"), *pair
 
@@ -95,6 +99,21 @@ def _opening_with(reading: Reading, sentence: Sentence) -> tuple[Spans, Spans] |
     return ([(end, sentence.end)], [(sentence.start + 1, end)]) if end < sentence.end else None
 
 
+def _after_colon(reading: Reading, number: int, sentence: Sentence) -> tuple[Spans, Spans] | None:
+    """As in "Continue aspirin: the stent is three weeks old": what follows advice after a colon, no advice itself."""
+    tokens = reading.document.tokens
+    colon = next((i for i in range(sentence.start, sentence.end) if tokens[i].raw in ":："), None)
+    if colon is None or sentence.question:
+        return None
+    acts = [a for a in reading.advice if a.sentence == number and a.advised and not a.implied]
+    if not any(a.targets and max(a.token, a.end) < colon for a in acts) or any(a.token > colon for a in acts):
+        return None
+    end = next((i for i in range(colon, sentence.end) if tokens[i].raw in ";；"), sentence.end)
+    doubted = any(m.kind in ("ask", "missing", "cond") for m in sentence.within(colon, end, "modifier"))
+    linked = any(other.kind in ("because", "so") for other in sentence.within(colon, end, "link"))
+    return None if doubted or linked else ([(sentence.start, colon)], [(colon + 1, end)])
+
+
 def _accused(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans]:
     """As in "Stop ibuprofen: it has given him …": what "it" did is the reason for the act before."""
     return [(sentence.start, ann.start)], [(ann.end, sentence.end)]
@@ -111,6 +130,8 @@ def _swap(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[
     """As in "I blame sertraline for the hyponatremia": the reason first, the claim after "for"."""
     tokens = reading.document.tokens
     turn = next((i for i in range(ann.end, sentence.end) if tokens[i].key == "for"), None)
+    if turn is None and number and ann.start == sentence.start:
+        return _previous(reading, number), [(ann.end, sentence.end)]  # "His tremor? Blame the salbutamol."
     return None if turn is None else ([(turn + 1, sentence.end)], [(ann.end, turn)])
 
 
@@ -236,7 +257,8 @@ def _follows_claim(reading: Reading, sentence: Sentence, ann: Ann) -> bool:
     """As in "Avoid NSAIDs, as they …": the clause before is the claim."""
     tokens = reading.document.tokens
     begin = next((i + 1 for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in ";；"), sentence.start)
-    if ann.start > begin and tokens[ann.start].raw == "是":
+    text = reading.document.text(ann.start, ann.end)
+    if ann.start > begin and (tokens[ann.start].raw == "是" or (len(text) > 2 and text.endswith(NAMING))):
         return True  # "之所以让她禁食，是因为 …", whatever words the claim has
     return ann.start > begin and any(a.layer in ("act", "concept") for a in sentence.within(begin, ann.start))
 
@@ -295,7 +317,7 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
             return [(ann.end, sentence.end)], [(sentence.start, ann.start)]
         begin = next((i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in OPENING), start)
         return [(sentence.start, begin), *_previous_if(reading, number, begin, sentence)], [(begin, ann.start)]
-    claims = [(ann.end, sentence.end)]
+    claims = [(ann.end, _claim_end(reading, sentence, ann))]
     if start > sentence.start and document.tokens[ann.start].kind == "c" and ann.start > start:
         return [(start, ann.start), *claims], [(sentence.start, start), *_previous(reading, number)]
     reasons = [(sentence.start, ann.start)]
@@ -304,6 +326,14 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
         if ann.start > start:
             claims.append((start, ann.start))
     return claims, reasons
+
+
+def _claim_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
+    """A claim ends at a semicolon where what follows has a reason of its own ("A，所以B；C则是因为D")."""
+    tokens = reading.document.tokens
+    stop = next((i for i in range(ann.end, sentence.end) if tokens[i].raw in ";；"), sentence.end)
+    own = any(True for other in sentence.within(stop, sentence.end, "link") if other.kind in ("because", "so"))
+    return stop if own else sentence.end
 
 
 def _ends(reading: Reading, sentence: Sentence, ann: Ann) -> bool:

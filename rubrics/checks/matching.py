@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.reading.annotate import DRUGS, MEASURES, level_name
 from wardround.rubrics.reading.cues import longest_first, words
+from wardround.rubrics.reading.named import DRUGS, MEASURES, level_name
 from wardround.rubrics.reading.tokens import Token, stem, tokenise
+from wardround.rubrics.reading.unlisted import own_id
 from wardround.rubrics.rubric import Span, Verdict
 
 from .context import CheckContext
@@ -63,6 +64,12 @@ def ids_for(name: str, kinds: tuple[str, ...] | None = None) -> tuple[str, ...]:
                 if one not in ids and (kinds is None or lexicon.concept(one).kind in kinds)
             )
     return tuple(ids)
+
+
+def measured(name: str, reading: Reading) -> tuple[tuple[str, ...], Reading]:
+    """Return the ids of a measurement, and the answer read so that it knows it: by name where no id is known."""
+    ids = ids_for(name, MEASURES)
+    return (ids, reading) if ids else ((own_id(name),), reading.naming(name))
 
 
 @lru_cache(maxsize=4096)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import Measured, Reading
-from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.concepts import concepts
+from wardround.rubrics.reading.named import MEASURES
+from wardround.rubrics.reading.unlisted import own_id
 from wardround.rubrics.rubric import OnlyCheck, Verdict
 
 from .context import CheckContext
@@ -16,6 +17,8 @@ def judge(check: OnlyCheck, reading: Reading, context: CheckContext) -> Verdict:
     if (bad := unread(reading, context)) is not None:
         return bad
     settings = concepts().settings
+    unknown = [name for name in check.concepts if not ids_for(name, MEASURES)]
+    reading = reading.naming(*unknown) if unknown else reading
     extra = [
         claim
         for claim in reading.measured()
@@ -37,5 +40,7 @@ def allowed(claim: Measured, name: str) -> bool:
     ids = ids_for(name, MEASURES)
     if ids and claim.concepts:
         return is_a(claim.concepts, ids) or is_a(ids, claim.concepts)
+    if claim.concept == own_id(name):
+        return True
     wanted = set(words_of(name))
     return bool(wanted) and wanted <= set(words_of(claim.concept))

@@ -18,6 +18,9 @@ from .amounts import same_number
 from .matching import is_a, word_of
 
 TIMES = word_list("phrases.bare")
+EXERTION = word_list("phrases.exertion")
+EXERTING = word_list("phrases.exerting")
+"""What one does on exertion, in everyday words."""
 DECIDED = word_list("reading.subject_verbs") | {"are", "been"}
 COVERING = frozenset(("concept", "implied", "event", "quantity", "time", "act", "state"))
 
@@ -49,14 +52,18 @@ def parse(text: str) -> Phrase:
     acted: list[tuple[str, ...]] = []
     events: set[str] = set()
     negated = False
+    stated = {(s.token, s.span.end) for s in reading.states if not s.implied}
     for sentence in document.sentences:
         for ann in sentence.anns:
-            if ann.layer == "concept":
+            if ann.layer == "concept" and (ann.start, document.span(ann.start, ann.end).end) in stated:
+                covered[ann.start : ann.end] = [True] * (ann.end - ann.start)  # the "falling" of "falling eGFR"
+            elif ann.layer == "concept":
                 (acted if _told(sentence, ann) else names).append(ann.value.ids)
             elif ann.layer == "event":
                 events.update(_events_of(sentence, ann))
             elif ann.layer == "implied" and not _restates(sentence, ann):
                 names.append((ann.value.mention or ann.value.concept,))
+                negated = negated or ann.value.polarity == "absent"  # "afebrile"
             negated = negated or (ann.layer == "modifier" and ann.kind == "neg")
             if ann.layer in COVERING or (ann.layer == "modifier" and ann.kind in ("neg", "hedge")):
                 covered[ann.start : ann.end] = [True] * (ann.end - ann.start)
@@ -169,10 +176,22 @@ def words_found(words: tuple[str, ...], reading: Reading, spans: list[tuple[int,
     there = {word_of(tokens[i]) for start, end in spans for i in range(start, end)}
     said = {one for name in reading.names if _inside(name.token, spans) for one in name.concepts}
     there |= {word for word in words if word not in there and (one := _finding(word)) and one in said}
+    if EXERTION & set(words) and _exerting(reading, spans):
+        there |= EXERTION
     hits = sum(word in there for word in words)
     if len(words) >= 4 and all("一" <= word[0] <= "鿿" for word in words):
         return hits * 2 >= len(words)
     return hits == len(words) if len(words) <= 2 else hits * 3 >= len(words) * 2
+
+
+def _exerting(reading: Reading, spans: list[tuple[int, int]]) -> bool:
+    """Tell whether spans say what one does on exertion ("when he climbs the stairs")."""
+    document = reading.document
+    keys = {document.tokens[i].key for start, end in spans for i in range(start, end)}
+    if keys & EXERTING:
+        return True
+    texts = [document.text(start, end) for start, end in spans]
+    return any(word in text for text in texts for word in EXERTING if word[0] > "z")
 
 
 @lru_cache(maxsize=4096)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from wardround.rubrics.reading import MentionClaim, Reading
-from wardround.rubrics.reading.annotate import DRUGS
 from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.document import CONTRAST, Ann, Sentence, turns
+from wardround.rubrics.reading.named import DRUGS
 from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext

@@ -12,8 +12,8 @@ from decimal import Decimal
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.document import Ann, Sentence
+from wardround.rubrics.reading.named import MEASURES
 from wardround.rubrics.reading.tokens import Token
 
 from .amounts import equivalent

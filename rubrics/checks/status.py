@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from wardround.rubrics.limits import limits
 from wardround.rubrics.reading import Reading, StatusClaim
-from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.reading.cues import words
 from wardround.rubrics.reading.panels import panels_of
 from wardround.rubrics.reading.status import MOVES
 from wardround.rubrics.rubric import StatusCheck, Verdict
 
 from .context import CheckContext
-from .matching import ids_for, is_a, unread, verdict
+from .matching import is_a, measured, unread, verdict
 
 TESTS = words("status.read_as_tests")
 AS_TEST = {"normal": "negative", "high": "positive"}
@@ -51,7 +50,8 @@ def _excludes(one: str, other: str) -> bool:
 
 def states_for(name: str, reading: Reading) -> list[StatusClaim]:
     """Return the status words of a concept."""
-    ids = set(ids_for(name, MEASURES))
+    ids_known, reading = measured(name, reading)
+    ids = set(ids_known)
     found = [s for s in reading.states if s.concept in ids or ids & set(s.concepts)]
     if not found:
         found = [s for s in reading.states if is_a(s.concepts, tuple(ids))]

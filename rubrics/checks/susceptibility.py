@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict
 
 from wardround.rubrics.datafile import load_model
 from wardround.rubrics.reading import Reading
-from wardround.rubrics.reading.annotate import DRUGS, Named
 from wardround.rubrics.reading.document import Document, Sentence
+from wardround.rubrics.reading.named import DRUGS, Named
 from wardround.rubrics.rubric import Span, SusceptibilityCheck, Verdict
 
 from .context import CheckContext

@@ -74,6 +74,8 @@ def _rule(bounds: list[Measured], reading: Reading) -> bool:
     """Tell whether an answer without the patient's own number states a rule only, or that the result is missing."""
     document = reading.document
     for bound in bounds:
+        if bound.flags.now:
+            continue  # "is now less than 30, so metformin is contraindicated"
         sentence = document.sentences[bound.sentence]
         act = any(
             a.kind != "none" and bound.token - a.end <= 5 for a in sentence.within(sentence.start, bound.token, "act")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from wardround.rubrics.reading import Measured, Reading, TrendClaim
-from wardround.rubrics.reading.annotate import MEASURES
 from wardround.rubrics.rubric import CheckValue, TrendCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
-from .matching import ids_for, is_a, unread, verdict
+from .matching import is_a, measured, unread, verdict
 
 
 def judge(check: TrendCheck, reading: Reading, context: CheckContext) -> Verdict:
@@ -58,7 +57,8 @@ def _at(claim: Measured | None, value: CheckValue | None, check: TrendCheck) -> 
 
 def trends_for(name: str, reading: Reading) -> list[TrendClaim]:
     """Return the movements of a concept that are claimed for this patient, now."""
-    ids = set(ids_for(name, MEASURES))
+    found, reading = measured(name, reading)
+    ids = set(found)
     claimed = [t for t in reading.trends() if not t.flags.future]
     exact = [t for t in claimed if t.concept in ids or ids & set(t.concepts)]
     return exact or [t for t in claimed if t.concepts and is_a(t.concepts, tuple(ids))]

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Measured, Reading
-from wardround.rubrics.reading.annotate import MEASURES
+from wardround.rubrics.reading.named import MEASURES
 from wardround.rubrics.rubric import ValueCheck, Verdict
 
 from .amounts import same_amount
 from .context import CheckContext
 from .drug_doses import drugs_of, judge_dose
 from .drug_frequencies import frequency_drugs, judge_frequency
-from .matching import ids_for, is_a, unread, verdict
+from .matching import ids_for, is_a, measured, unread, verdict
 
 HALVES = {"systolic_bp": 0, "diastolic_bp": 1}
 """Which number of a blood pressure each measures."""
@@ -103,6 +103,10 @@ def claims_for(name: str, reading: Reading) -> list[Measured]:
         own = list(reading.values_of(ids)) or _halves(ids, reading)
         own = own or [v for v in reading.values if v.concepts and is_a(v.concepts, ids)]
         if own or knowledge.lexicon().concept(ids[0]).kind in MEASURES:
+            return own
+    if not ids:
+        found, named = measured(name, reading)
+        if own := list(named.values_of(found)):
             return own
     from .free import claims_by_words  # a drug whose level the knowledge base does not have ("zinc") is found by words
 

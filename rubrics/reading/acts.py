@@ -7,13 +7,13 @@ from dataclasses import replace
 from wardround.patients import knowledge
 from wardround.rubrics.limits import limits
 
-from .annotate import named
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann
 from .framed import OPPOSITE
 from .frames import Frame
 from .meant import Meant
+from .named import named
 from .targets import DRUG_ACTS, Site
 
 CHOICE = words("choice")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
@@ -12,27 +11,28 @@ from pydantic import BaseModel, ConfigDict
 from wardround.patients import knowledge
 from wardround.rubrics.datafile import load_model
 
-from .concepts import concepts
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
 from .formulas import formulas
 from .layout import lay_out
+from .named import MEASURES, named
+from .narrowing import as_counts, as_levels, bare_nouns, contrasted
 from .quantities import read_quantities
-from .rates import minutely, timed
+from .rates import flowing, minutely, timed
 from .text import normalise
 from .tokens import tokenise
 from .trie import Trie, expand
+from .unlisted import lay_over, own_id
 
-UNGIVEN = words("annotate.ungiven")
-"""Words by which a CT is done without the contrast that is named beside it."""
+CAPITALS = words("annotate.capitals")
+"""Acronyms that are common words where they stand in small letters."""
 ACCOUNT_VERBS = words("annotate.account_verbs")
 """Verbs of telling that the patient's record leaves without a subject ("reports two days of cough")."""
 ACCOUNT_OPENERS = words("annotate.account_openers")
-CT_KINDS = frozenset(("ct_contrast", "ct_noncontrast"))
-UNGIVEN_REACH = 4
-CONTRAST_REACH = 6
-LEVEL_REACH = 6
-COUNT_REACH = 14
+
+
+FROM_TO = 9
+"""Tokens between the two ends of a movement."""
 
 
 class StateEntry(BaseModel):
@@ -58,24 +58,6 @@ class StateFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What a place names: knowledge ids, the likeliest first, and their kinds."""
-
-    ids: tuple[str, ...]
-    kinds: frozenset[str]
-
-    @property
-    def measurable(self) -> bool:
-        """Whether numbers may belong to it."""
-        return not self.kinds.isdisjoint(MEASURES)
-
-    @property
-    def drug(self) -> bool:
-        """Whether it is a drug or a class of drugs."""
-        return not self.kinds.isdisjoint(DRUGS)
-
-
-@dataclass(frozen=True, slots=True)
 class State:
     """A word that says a state (of `concept`) or a presence (of `mention`) by itself."""
 
@@ -95,16 +77,6 @@ def concept_id(name: str, kinds: tuple[str, ...] | None = None) -> str:
     """Return the knowledge id for a name, else the name folded."""
     found = knowledge.lexicon().resolve(name, kinds)
     return found.id if found is not None else " ".join(name.casefold().split())
-
-
-MEASURES = ("lab", "vital")
-DRUGS = ("drug", "drug_class")
-
-
-def level_name(drug: str) -> str:
-    """Return the lab that is a drug's blood level, "" without one."""
-    lab = concepts().levels.get(drug, f"{drug}_level")
-    return lab if lab in knowledge.labs() else ""
 
 
 @lru_cache(maxsize=1)
@@ -159,23 +131,24 @@ def implied_by(ids: tuple[str, ...]) -> State | None:
     return _implications().get(ids[0])
 
 
-@lru_cache(maxsize=16384)
-def named(ids: tuple[str, ...]) -> Named:
-    """Return ids with their kinds."""
-    lexicon = knowledge.lexicon()
-    return Named(ids, frozenset(lexicon.concept(one).kind for one in ids))
+def annotate(source: str, names: tuple[str, ...] = ()) -> Document:
+    """Take an answer apart. Every step looks places up by token, so that the work grows with the text only.
 
-
-def annotate(source: str) -> Document:
-    """Take an answer apart. Every step looks places up by token, so that the work grows with the text only."""
+    Args:
+        source: the answer.
+        names: measurements to look for that the knowledge base does not know.
+    """
     normal = normalise(source)
     tokens = tokenise(normal.text)
     document = Document(normal, tokens)
     lay_out(document)
     blocked = [False] * len(tokens)
     anns = _names(document, blocked)
-    names = _by_token(anns)
-    quantities = [timed(minutely(quantity, tokens), names) for quantity in read_quantities(tokens, blocked)]
+    for name in names:
+        anns = lay_over(document, anns, blocked, name, named((own_id(name),)))
+    known = _by_token(anns)
+    sizes = (timed(minutely(quantity, tokens), known) for quantity in read_quantities(tokens, blocked))
+    quantities = [flowing(quantity, tokens) for quantity in sizes]
     covered = [False] * len(tokens)
     for quantity in quantities:
         for index in range(quantity.start, quantity.end):
@@ -184,10 +157,10 @@ def annotate(source: str) -> Document:
     for quantity in quantities:
         kind = "time" if quantity.time else "quantity"
         anns.append(Ann(quantity.start, quantity.end, kind, kind, quantity))
-    _as_levels(anns)
-    _contrasted(document, anns)
-    _as_counts(anns)
-    anns.extend(_clearances(document, anns, blocked))
+    as_levels(document, anns)
+    contrasted(document, anns)
+    as_counts(anns)
+    anns.extend(bare_nouns(document, anns, blocked))
     anns.extend(_cues(document, anns, covered, blocked))
     attach(document.sentences, anns)
     return document
@@ -209,6 +182,8 @@ def _names(document: Document, blocked: list[bool]) -> list[Ann]:
         end = document.token_at(mention.end - 1) + 1
         if blocked[start]:
             continue
+        if document.text(start, end) in CAPITALS:
+            continue  # "we got 2 L", "the gas shows": no GOT, no GAS
         ids = mention.concepts
         if _compares(document, end):  # "血色素低于": the side of a comparison, no name
             end -= 1
@@ -258,6 +233,8 @@ def _cues(document: Document, anns: list[Ann], covered: list[bool], blocked: lis
             continue  # "抗原为" holds no "原为", "3日前列腺" no "日前"
         if cue.layer == "link" and cue.end in lasting and tokens[cue.start].key == "for":
             continue  # "hold it for 48 hours"; "fluids for two days of vomiting" is a reason
+        if cue.layer == "link" and tokens[cue.start].key == "from" and _from_to(document, cue.end, covered):
+            continue  # "dropped from 52 to 34"
         if cue.layer == "source" and cue.kind == "patient" and _by_others(document, cue):
             continue
         if cue.layer == "modifier" and cue.kind == "hedge" and _no_doubt(document, cue, covered):
@@ -266,6 +243,15 @@ def _cues(document: Document, anns: list[Ann], covered: list[bool], blocked: lis
         if not _inside(cue, name):  # "normal saline", "high blood pressure" as a diagnosis
             found.append(cue)
     return found
+
+
+def _from_to(document: Document, at: int, covered: list[bool]) -> bool:
+    """Tell whether a number stands at `at` and, soon after it, to what another one it went."""
+    if at >= len(covered) or not covered[at]:
+        return False
+    tokens = document.tokens
+    last = min(at + FROM_TO, len(tokens) - 1)
+    return any(tokens[i].key in ("to", "→") and covered[i + 1] for i in range(at + 1, last))
 
 
 def _by_others(document: Document, cue: Ann) -> bool:
@@ -318,75 +304,6 @@ def _no_doubt(document: Document, cue: Ann, covered: list[bool]) -> bool:
     if all(covered[cue.start : cue.end]):
         return True
     return document.text(cue.start, cue.end).lower() in ("versus", "vs", "vs.") and any(covered[cue.end : cue.end + 1])
-
-
-def _as_levels(anns: list[Ann]) -> None:
-    """Read a drug or vitamin that its own concentration follows as the blood level ("B12 is low at 128 pg/mL")."""
-    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity" and ann.value.unit}
-    starts = {ann.start for ann in anns if ann.layer == "concept"}
-    labs = knowledge.labs()
-    for ann in anns:
-        if ann.layer != "concept" or not ann.value.drug:
-            continue
-        level = next((lab for one in ann.value.ids if (lab := level_name(one))), None)
-        other = next((at for at in range(ann.end, ann.end + LEVEL_REACH) if at in starts), ann.end + LEVEL_REACH)
-        size = next((sizes[at] for at in range(ann.end, other) if at in sizes), None)
-        if level is None or size is None or size.dimension in ("mass", "volume", "activity", "substance"):
-            continue
-        if knowledge.convert(Decimal(1), size.unit, labs[level].unit, level) is not None:
-            ann.value = named((level,))
-
-
-def _contrasted(document: Document, anns: list[Ann]) -> None:
-    """Read a CT for which the same clause gives contrast as one with contrast ("打造影剂扫CT", "CT, IV contrast")."""
-    lexicon, tokens = knowledge.lexicon(), document.tokens
-    given = [ann for ann in anns if ann.layer == "concept" and lexicon.is_a(ann.value.ids[0], "contrast_agent")]
-    for ann in anns if given else ():
-        if ann.layer != "concept" or not lexicon.is_a(ann.value.ids[0], "ct") or CT_KINDS & {*ann.value.ids}:
-            continue
-        for agent in given:
-            first, last = sorted((ann, agent), key=lambda one: one.start)
-            reach = range(max(0, first.start - UNGIVEN_REACH), last.end + 1 if last is agent else last.start)
-            around = [i for i in reach if i < len(tokens) and document.clause[i] >= document.clause[first.start]]
-            apart = document.clause[last.start] - document.clause[first.start]
-            between = {tokens[i].raw for i in range(first.end, last.start)}
-            near = apart <= 1 and last.start - first.end <= CONTRAST_REACH and not between & set(";；")
-            if near and not any(tokens[i].key in UNGIVEN for i in around if not first.start <= i < first.end):
-                ann.value = named((*ann.value.ids, "ct_contrast"))
-                break
-
-
-def _as_counts(anns: list[Ann]) -> None:
-    """Read a cell named without saying so as its count where a count follows ("中性粒细胞0.21×10⁹/L")."""
-    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity"}
-    starts = {ann.start for ann in anns if ann.layer == "concept"}
-    known = concepts()
-    for ann in anns:
-        count = known.counts.get(ann.value.ids[0]) if ann.layer == "concept" else None
-        if count is None:
-            continue
-        end = next((i for i in range(ann.end, ann.end + COUNT_REACH) if i in starts), ann.end + COUNT_REACH)
-        following = [sizes[at] for at in range(ann.end, end) if at in sizes]
-        united = next((one for one in following if one.unit), None)
-        small = known.bare_counts.get(ann.value.ids[0], 0)
-        bare = united is None and bool(following) and all(one.values[0] < small for one in following)
-        if bare or (united is not None and united.dimension == "count_concentration"):
-            ann.value = named((count, *ann.value.ids))
-
-
-def _clearances(document: Document, anns: list[Ann], blocked: list[bool]) -> list[Ann]:
-    """Read a bare "clearance" that a number of that unit, or "of" and a number, follows as creatinine clearance."""
-    sizes = {ann.start: ann.value for ann in anns if ann.layer == "quantity"}
-    found = []
-    for at, token in enumerate(document.tokens):
-        if token.key != "clearance" or blocked[at]:
-            continue
-        size = next((sizes[i] for i in range(at + 1, at + 4) if i in sizes), None)
-        of = at + 1 < len(document.tokens) and document.tokens[at + 1].key == "of"
-        if size is not None and (size.unit == "mL/min" or (size.unit is None and of)):
-            found.append(Ann(at, at + 1, "concept", "concept", named(("creatinine_clearance",))))
-            blocked[at] = True
-    return found
 
 
 def _state_anns(document: Document) -> list[Ann]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .annotate import implied_by, named
+from .annotate import implied_by
 from .cues import words
 from .document import Ann
 from .fitting import fits, ids_of
+from .named import named
 from .quantities import Quantity
 from .roles import Roles
 

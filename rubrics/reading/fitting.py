@@ -7,9 +7,11 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 
-from .annotate import Named, State, named
+from .annotate import State
 from .document import Ann
+from .named import Named, named
 from .quantities import find_unit
+from .unlisted import OWN
 
 
 @lru_cache(maxsize=4096)
@@ -19,7 +21,7 @@ def fits(concept: str, unit: str | None) -> bool:
         return True
     lab = knowledge.labs().get(concept)
     if lab is None:
-        return False
+        return concept.startswith(OWN)
     if unit == "{log_copies}/mL" and lab.unit == "{copies}/mL":
         return True
     if unit in lab.units or unit == "{score}":
@@ -58,4 +60,4 @@ def ids_of(ann: Ann) -> tuple[str, ...]:
         return (ann.value.concept,)
     value: Named = ann.value
     labs = knowledge.labs()
-    return tuple(one for one in value.ids if one in labs)
+    return tuple(one for one in value.ids if one in labs or one.startswith(OWN))

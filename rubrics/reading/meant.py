@@ -8,9 +8,12 @@ from .cues import words
 from .document import Ann, turns
 from .framed import Framed
 
+HARMFUL = frozenset(("stop", "hold", "start", "increase", "reduce", "switch", "order"))
+"""Acts of which one may say what harm they would do."""
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
 NO_ADVICE = tuple(sorted(words("acts.no_advice")))
 TURNS = words("acts.turns")
+OPEN_CONDITIONS = words("meant.open_conditions")
 DECIDED = tuple(sorted(words("acts.decided")))
 """What settles a choice that was called open ("A也行，还是选B")."""
 BEFORE_GERUND = words("acts.before_gerund")
@@ -32,7 +35,7 @@ class Meant(Framed, ABC):
         for mod in self.sentence.of("stance"):
             if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
                 reason = any(ann.end <= link.start < mod.start for link in self.sentence.of("link", "because"))
-                if ann.kind in ("stop", "hold", "start", "increase", "reduce", "switch") and not reason:
+                if ann.kind in HARMFUL and not reason:
                     return True
             elif mod.kind == "reject" and quoted and mod.start >= ann.end:
                 return True
@@ -49,7 +52,7 @@ class Meant(Framed, ABC):
     def _conditional(self, ann: Ann) -> bool:
         """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""
         where = self.scopes.conditional(ann.start)
-        if ann.kind == "resume" or not where:
+        if not where or (ann.kind == "resume" and not self._only_if(ann)):
             return False
         if where == "inside":
             return True
@@ -58,6 +61,12 @@ class Meant(Framed, ABC):
         if following and not any(m.end <= ann.start for m in conditions):
             return not any(ann.end <= other.start < following[0].start for other in self.acts)
         return True
+
+    def _only_if(self, ann: Ann) -> bool:
+        """As in "若确诊房颤，再用X": a word of resuming that begins a therapy on an open condition."""
+        held = any(a.kind in ("hold", "stop") and a.start < ann.start for a in self.acts)
+        before = (m for m in self.scopes.mods if m.kind == "cond" and m.end <= ann.start)
+        return not held and any(self.document.text(m.start, m.end) in OPEN_CONDITIONS for m in before)
 
     def _beside_family(self, ann: Ann) -> bool:
         """Tell whether a relative is named in the act's own clause: then it is the relative's wish or therapy."""

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .annotate import named
 from .carried import DOSE_DIMENSIONS
 from .claims import Measured
 from .concepts import concepts
 from .cues import words
 from .document import Ann, Document, Sentence
 from .fitting import fits, home_unit, ids_of, level_of
+from .named import named
 from .quantities import Quantity
 from .roles import FILLER
 from .scope import Scopes
 from .series import ordered
-from .sharing import CONNECTORS, Sharing
+from .sharing import CONNECTORS
+from .surroundings import Surroundings
 
 OPEN_DIMENSIONS = words("measure.open_dimensions")
 """Dimensions that only measurements have: such a number is a measurement even of a concept without a name here."""
-ANATOMY = words("measure.anatomy")
-OXYGEN, SATURATION = words("measure.oxygen"), words("measure.saturation")
-ON_OXYGEN = words("measure.on_oxygen")
-BODILY = words("measure.bodily")
-"""What a weight of the patient's body is of ("lost 5 kg of fluid")."""
-GOODS = words("measure.goods")
 FOLLOWING = words("measure.following")
-LEFT_OVER = words("measure.left_over")
 ARROWS = words("measure.arrows")
 WEAK_ACTS = words("measure.weak_acts")
+NOUN_VERBS = words("measure.noun_verbs")
+"""What follows a word of asking that is a noun ("PEEP needs are coming down")."""
 AFTER_TIME = words("measure.after_time")
-HOURLY = tuple(sorted(words("measure.hourly")))
-SHARES = tuple(sorted(words("measure.shares")))
-SOLUTIONS = words("measure.solutions")
 LABELS = words("measure.labels")
 UNLABELLED = words("measure.unlabelled")
 FROM = words("measure.from")
@@ -40,7 +33,7 @@ REACH = 14
 """Tokens between a concept and a number without a unit."""
 
 
-class Binder(Sharing):
+class Binder(Surroundings):
     """Reads the numbers of one sentence."""
 
     def __init__(self, document: Document, number: int, sentence: Sentence, scopes: Scopes) -> None:
@@ -112,7 +105,7 @@ class Binder(Sharing):
                 quantity = replace(quantity, unit="mL/h", dimension="flow_hourly")
             if index and quantity.unit == "%" and self.owners and self._share_of(ann):
                 continue  # "210 L/min, about 45% of his best"
-            if quantity.unit == "%" and self._inspired(ann):
+            if quantity.unit == "%" and (self._inspired(ann) or self._dissolved(ann)):
                 continue
             owner = (
                 paired.get(ann.start)
@@ -126,13 +119,6 @@ class Binder(Sharing):
             if claim is not None:
                 claims.append(_like_the_last(claim, claims))
         return ordered(self.document, self.sentence, self._sided(claims))
-
-    def _hourly(self, ann: Ann) -> bool:
-        """As in "每小时尿量只有15毫升", "15 mL of urine per hour"."""
-        clause = self.document.clause
-        near = range(max(self.sentence.start, ann.start - 10), min(self.sentence.end, ann.end + 6))
-        text = " ".join(self.document.tokens[i].key for i in near if clause[i] == clause[ann.start])
-        return any(word in text for word in HOURLY)
 
     def _sided(self, claims: list[Measured]) -> list[Measured]:
         """Give a bare criterion the side on which the patient's own number lies ("SBP 82 (cut-off 90)")."""
@@ -156,37 +142,8 @@ class Binder(Sharing):
         found = next((nouns[t.key] for t in self.document.tokens[ann.start : ann.end] if t.key in nouns), None)
         return None if found is None else Ann(ann.start, ann.start, "concept", "concept", named((found,)))
 
-    def _inspired(self, ann: Ann) -> bool:
-        """As in "94% on 40% oxygen": what the patient is given to breathe."""
-        keys = [token.key for token in self.document.tokens[ann.end : min(ann.end + 2, self.sentence.end)]]
-        return keys[:1] != [] and keys[0] in OXYGEN and not (len(keys) > 1 and keys[1] in SATURATION)
-
-    def _on_oxygen(self, ann: Ann) -> bool:
-        """As in "holding 91% on two litres", "97% on air": a percentage on air or oxygen is a saturation."""
-        tokens, at = self.document.tokens, ann.end
-        if at >= self.sentence.end or tokens[at].key != "on":
-            return False
-        following = range(at + 1, min(at + 5, self.sentence.end))
-        return any(tokens[i].key in ON_OXYGEN for i in following)
-
-    def _of_goods(self, ann: Ann) -> bool:
-        """As in "lost 5 kg of luggage", "提10公斤行李": the weight of things, not of the patient."""
-        tokens, at = self.document.tokens, ann.end
-        if at + 1 < self.sentence.end and tokens[at].key == "of":
-            return tokens[at + 1].key not in BODILY
-        return any(self.document.text(at, end) in GOODS for end in range(at + 1, min(at + 3, self.sentence.end) + 1))
-
-    def _of_body(self, ann: Ann, quantity: Quantity) -> bool:
-        """As in "left atrium 4.8 cm", "a 2.3 cm nodule", "residual 420 mL": the size of a part or of a lesion."""
-        if quantity.dimension not in ("length", "volume"):
-            return False
-        clause = self.document.clause
-        near = range(max(self.sentence.start, ann.start - 8), min(self.sentence.end, ann.end + 4))
-        keys = {self.document.tokens[i].key for i in near if clause[i] == clause[ann.start]}
-        return bool(keys & (ANATOMY if quantity.dimension == "length" else LEFT_OVER))
-
     def _owner(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
-        before = [o for o in self.owners if o.end <= ann.start]
+        before = [o for o in self.owners if o.end <= ann.start and not self._not_own(o, ann, quantity)]
         after = [o for o in self.owners if o.start >= ann.end]
         drug = next((d for d in reversed(self.drugs) if d.end <= ann.start), None)
         if (
@@ -211,7 +168,7 @@ class Binder(Sharing):
             ):
                 return None
             if not any(fits(one, quantity.unit) for one in ids_of(owner)):
-                loose = quantity.dimension in DOSE_DIMENSIONS or quantity.dimension == "fraction"
+                loose = quantity.dimension in DOSE_DIMENSIONS or quantity.dimension in ("fraction", "flow")
                 if loose or self._of_body(ann, quantity):
                     return None
                 if owner is before[-1] and self.document.clause[owner.start] == self.document.clause[ann.start]:
@@ -234,14 +191,6 @@ class Binder(Sharing):
             i for i in range(drug.end, ann.start + 1) if clause[i] == clause[ann.start] and tokens[i].kind != "p"
         )
         return moved and tokens[first].key in FROM and not self._act_between(owner, ann)
-
-    def _share_of(self, ann: Ann) -> bool:
-        """Tell whether a percentage is a share of a best, predicted or normal value."""
-        tokens = self.document.tokens
-        near = range(max(self.sentence.start, ann.start - 5), min(self.sentence.end, ann.end + 4))
-        after = ann.end < self.sentence.end and tokens[ann.end].key == "of"
-        text = "".join(tokens[i].key for i in near)
-        return any(word in text for word in SHARES) and (after or "值的" in text or "的" in text)
 
     def _dated_before(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
         """As in "出院时78kg，今天体重83kg": an old value whose concept is named with the new one."""
@@ -299,30 +248,36 @@ class Binder(Sharing):
         return any(
             a.kind in ("recheck", "order", "start", "refer", "hold", "continue", "increase", "reduce")
             and self.document.tokens[a.start].key not in WEAK_ACTS
+            and not (a.start == owner.end and self.document.tokens[a.end].key in NOUN_VERBS)  # "PEEP needs are …"
             and not any(s.start <= a.start < s.end for s in self.sentence.within(a.start - 2, a.end + 4, "state"))
             for a in self.sentence.within(start, ann.start, "act")
         )
 
     # -- what the number is ---------------------------------------------------------------------------------------
 
-    def _claim(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> Measured | None:
-        ids = ids_of(owner) if owner is not None else ()
-        if owner is None:
-            if quantity.shape == "pair":
-                ids = ("blood_pressure",)
-            elif quantity.unit in concepts().unit_owners:
-                if self._of_goods(ann) or any(
-                    a.kind in ("start", "increase", "reduce")
-                    for a in self.sentence.within(self.sentence.start, ann.start, "act")
-                ):
-                    return None
-                ids = (concepts().unit_owners[quantity.unit],)
-            elif quantity.unit == "%" and self._on_oxygen(ann):
-                ids = ("spo2",)
-            elif (quantity.unit == "%" or quantity.dimension == "length") and self._acronym(ann):
-                ids = ()  # "ScvO2 74%": a measurement that the knowledge base does not know
-            elif quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
+    def _told_by_unit(self, ann: Ann, quantity: Quantity) -> tuple[str, ...] | None:
+        """Return what a number is of by its unit alone, () for something unknown; None where it is no measurement."""
+        if quantity.shape == "pair":
+            return ("blood_pressure",)
+        if quantity.unit in concepts().unit_owners:
+            if self._of_goods(ann) or any(
+                a.kind in ("start", "increase", "reduce") and not self._moves(a)
+                for a in self.sentence.within(self.sentence.start, ann.start, "act")
+            ):
                 return None
+            return (concepts().unit_owners[quantity.unit],)
+        if quantity.unit == "%" and self._on_oxygen(ann):
+            return ("spo2",)
+        if (quantity.unit == "%" or quantity.dimension == "length") and self._acronym(ann):
+            return ()  # "ScvO2 74%": a measurement that the knowledge base does not know
+        if quantity.dimension not in OPEN_DIMENSIONS and not self._of_body(ann, quantity):
+            return None
+        return None if quantity.unit == "cm[H2O]" and self._set_on_machine(ann) else ()
+
+    def _claim(self, ann: Ann, quantity: Quantity, owner: Ann | None) -> Measured | None:
+        ids = ids_of(owner) if owner is not None else self._told_by_unit(ann, quantity)
+        if ids is None:
+            return None
         if quantity.shape == "pair" and ids and not set(ids) & {"blood_pressure", "systolic_bp", "diastolic_bp"}:
             if quantity.unit not in (None, "mm[Hg]"):
                 return None
@@ -357,17 +312,6 @@ class Binder(Sharing):
             sentence=self.number,
             flags=flags,
         )
-
-    def _acronym(self, ann: Ann) -> bool:
-        """Tell whether an acronym of no known meaning labels a number, other than a solution ("NS 0.9%")."""
-        if ann.start == self.sentence.start:
-            return False
-        at = ann.start - 1
-        if self.document.tokens[at].kind == "n" and self.document.tokens[at].glued and at > self.sentence.start:
-            at -= 1  # "ScvO2"
-        raw = self.document.tokens[at].raw
-        known = any(a.start <= at < a.end for a in self.sentence.anns if a.layer in ("concept", "act"))
-        return sum(c.isupper() for c in raw) >= 2 and raw not in SOLUTIONS and not known
 
     def _words(self, ann: Ann) -> str:
         """Name an unknown concept by the words before its number."""

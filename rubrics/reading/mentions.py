@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from .annotate import Named, State
+from .annotate import State
 from .claims import MentionClaim
 from .cues import words
 from .document import Document, Sentence
+from .named import Named
 from .scope import Scopes
 
 FELT = words("mentions.felt")

@@ -16,6 +16,7 @@ from .trie import Trie
 
 TIMES_SIGNS = frozenset("x×*·✕")
 MULTIPLIERS = {"万": 4, "亿": 8}
+LAST_DAY = 31
 FLAGS = ("H", "HH")
 """Flags of a result line: no hours."""
 
@@ -176,10 +177,24 @@ def _extend(tokens: list[Token], number: Number) -> tuple[tuple[Decimal, ...], t
             if _is_pair(tokens, end, number, following):
                 return *both, "pair", following.end
             if mark.raw in "-~～" or (mark.key in ("to", "至", "到") and number.end - number.start == 1):
-                joined = mark.raw in "-~～" or not _from_before(tokens, number.start)
+                joined = mark.raw in "-~～" or not (
+                    _from_before(tokens, number.start) or _day_then_value(tokens, number, following)
+                )
                 if joined and not (mark.raw == "-" and following.text.startswith("0") and "." not in following.text):
                     return *both, "range", following.end
     return (number.value,), (number.text,), "one", end
+
+
+def _day_then_value(tokens: list[Token], number: Number, following: Number) -> bool:
+    """As in "from 212 on day 1 to 88": the first number counts a day, the second is a value of its own."""
+    at = number.start
+    if at == 0 or tokens[at - 1].key not in ("day", "week", "month", "hour", "year") or tokens[at].kind != "n":
+        return False
+    earlier = range(max(0, at - 9), at - 1)
+    led = any(tokens[i].key == "from" and tokens[i + 1].kind == "n" for i in earlier)
+    unit = _longest(tokens, following.end)
+    measured = unit is not None and find_unit(_slice(tokens, following.end, unit)) is not None
+    return led or measured or "." in following.text or following.value > LAST_DAY
 
 
 def _from_before(tokens: list[Token], at: int) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from wardround.patients import knowledge
 
 from .acts import ActReader
-from .annotate import annotate, named
+from .annotate import annotate
 from .bounds import settled_acts
 from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
 from .cues import words
@@ -17,6 +17,7 @@ from .document import Ann, Document, Sentence
 from .measure import Binder
 from .mentions import read_mentions
 from .moments import aged
+from .named import named
 from .scope import Scopes
 from .status import StateReader
 from .tables import read_row
@@ -33,10 +34,10 @@ MAX_CHARACTERS = 20_000
 class Reading:
     """What an answer claims. Made by `read`; every list is in the order of the text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names: tuple[str, ...] = ()) -> None:
         self.text = text
         self.too_long = len(text) > MAX_CHARACTERS
-        self.document: Document = annotate("" if self.too_long else text)
+        self.document: Document = annotate("" if self.too_long else text, names)
         self.scopes: list[Scopes] = []
         self._values: list[Measured] = []
         self._states: list[StatusClaim] = []
@@ -123,6 +124,10 @@ class Reading:
         named = any(Binder._owns(ann) for ann in before.anns)
         return named and not any(ann.layer == "quantity" for ann in before.anns)
 
+    def naming(self, *names: str) -> Reading:
+        """Return the answer read again with measurements that the knowledge base does not know, by their names."""
+        return _read(self.text, tuple(sorted(names)))
+
     # -- everything, for checks -------------------------------------------------------------------------------------
 
     @property
@@ -187,5 +192,5 @@ def read(text: str, language: str | None = None) -> Reading:
 
 
 @lru_cache(maxsize=256)
-def _read(text: str) -> Reading:
-    return Reading(text)
+def _read(text: str, names: tuple[str, ...] = ()) -> Reading:
+    return Reading(text, names)

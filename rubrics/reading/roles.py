@@ -27,6 +27,7 @@ SETTING = words("roles.setting")
 """What stands between a criterion and its number, the concept aside."""
 ATTAINED = words("roles.attained")
 ATTAINED_ENDS = frozenset("才时者以即就便则方的")
+MEETING = words("roles.meeting")
 LESS, MORE = words("roles.less"), words("roles.more")
 
 
@@ -59,6 +60,8 @@ class Roles:
                 for i, k in zip(range(cue.end, ann.start), gap, strict=True)
             )
             named = self._named_bound(cue, ann, gap)
+            if (filler or named) and self._text_of(cue).lower() in MEETING and self._criterion_near(cue):
+                return ""  # "meets the transfusion trigger of 7": on which side the patient's number tells
             if filler or named:
                 return "" if self._attained(cue, ann) else self._side(cue, ann)
         for cue in self.sentence.within(ann.end, ann.end + 6, "state"):
@@ -142,6 +145,10 @@ class Roles:
         tokens = self.document.tokens
         text = self.document.text(cue.start, cue.end).lower()
         if text in EITHER_WAY:
+            own = [q.value for q in self.quantities if q.end <= cue.start and q.value.shape == ann.value.shape == "one"]
+            own = [one for one in own if one.dimension in ("", ann.value.dimension) or not ann.value.dimension]
+            if own and own[-1].values[0] != ann.value.values[0]:
+                return "above" if own[-1].values[0] > ann.value.values[0] else "below"
             around = {tokens[i].key for i in range(max(self.sentence.start, cue.start - 6), ann.start)}
             return "below" if around & DOWNWARD else "above"
         if text in ("within", "up to", "以内"):
@@ -227,6 +234,8 @@ class Roles:
         for mod in self.scopes.mods:
             before = mod.kind == "target" and mod.end <= ann.start and clause[mod.start] == clause[ann.start]
             text = self.document.text(mod.start, mod.end).lower()
+            if text == "即可" and ann.value.unit == "L/min":
+                continue  # "2L/min即可维持95%": what is enough, no goal
             keeper = text in KEEPERS or text.startswith(KEEPER_STARTS)
             if before and (keeper or not any(mod.end <= o.start < ann.start for o in self.owners)):
                 return True
@@ -256,7 +265,8 @@ class Roles:
             mod.kind == "delta"
             and 0 <= ann.start - mod.end <= 1
             and all(
-                tokens[i].key not in ("to", "at", "至", "到", "from", "从", "由") for i in range(mod.end, ann.start)
+                tokens[i].key not in ("to", "at", "至", "到", "from", "从", "由", ":")
+                for i in range(mod.end, ann.start)
             )
             for mod in self.scopes.mods
         )

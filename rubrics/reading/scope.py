@@ -20,6 +20,7 @@ PREDICATES = words("scope.predicates")
 UNTIL = words("scope.until")
 BECAUSE = words("scope.because")
 """Words that end what an "until" is about ("delay it until June since the stent is new")."""
+AFFIRMED = tuple(sorted(words("scope.affirmed")))
 STRONG_CONDITIONS = words("scope.strong_conditions")
 NOT_THE_CAUSE = words("scope.not_the_cause")
 DENIED_CAUSE = words("scope.denied_cause")
@@ -256,6 +257,8 @@ class Scopes:
                     if i == self.sentence.start or clause[i - 1] != clause[mod.start]
                 )
                 stop = mod.end
+            if self._affirmed(stop):
+                continue  # "once it tops 6, and it does"
             if begin <= at < stop:
                 return "inside"
             strong = text in STRONG_CONDITIONS or text.startswith(("should", "had ", "were "))
@@ -267,6 +270,11 @@ class Scopes:
             if strong and ((at >= stop and first) or (at < mod.start and self._same_main(at, mod.start))):
                 result = "after"
         return result
+
+    def _affirmed(self, at: int) -> bool:
+        """Tell whether what follows a condition says that it holds."""
+        text = self.document.text(at, min(at + 6, self.sentence.end)).lower().lstrip(" ,，;；")
+        return text.startswith(AFFIRMED)
 
     def _same_main(self, at: int, cue: int) -> bool:
         """Tell whether a condition that follows belongs to what stands at `at`: no full clause between them."""

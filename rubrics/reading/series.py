@@ -18,6 +18,7 @@ CHOICE = words("choice")
 SINGLY = words("series.singly")
 AGAINST = frozenset(("from", "versus", "vs", "against"))
 """The number after such a word is the older one."""
+NOW = frozenset(("now",))
 MAX_GAP = 14
 """Tokens between two members of a series."""
 
@@ -82,10 +83,10 @@ def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[
     left = places[at - 1] + 1 if at else sentence.start
     right = places[at + 1] if at + 1 < len(places) else sentence.end
     if at + 1 < len(places):  # a date before the next number belongs to it where a comma stands between
-        cut = next((i for i in range(claim.token, right) if document.tokens[i].raw in ",，;；、"), right)
+        cut = next((i for i in range(claim.token, right) if _parts(document, i, right)), right)
         right = cut
     if at:
-        cut = next((i for i in range(claim.token - 1, left, -1) if document.tokens[i].raw in ",，;；、"), left)
+        cut = next((i for i in range(claim.token - 1, left, -1) if _parts(document, i, claim.token)), left)
         left = cut
     found = ""
     for ann in sentence.within(left, right):
@@ -99,6 +100,14 @@ def _mark(document: Document, sentence: Sentence, claim: Measured, claims: list[
     if at and not found and any(document.tokens[i].raw == "后" for i in near):
         return "now"  # "不吸氧86%，鼻导管2L/min后93%"
     return found or ("then" if any(document.tokens[i].key in WHEN for i in range(left, right)) else "")
+
+
+def _parts(document: Document, at: int, until: int) -> bool:
+    """Tell whether a mark parts two numbers: a comma, or a bracket that holds the second ("0.36（入院0.27）")."""
+    raw = document.tokens[at].raw
+    if raw in ("(", "（"):
+        return not any(document.tokens[i].raw in (")", "）") for i in range(at, until))
+    return raw in ",，;；、"
 
 
 def _dates(document: Document, ann: Ann) -> bool:
@@ -135,6 +144,9 @@ def _joined(document: Document, one: Measured, other: Measured) -> bool:
     if one.concept != other.concept or other.role != "measured" or one.role != "measured":
         return False
     gap = [document.tokens[i].key for i in range(one.token + 1, other.token)]
+    stop = next((i for i, key in enumerate(gap) if key in ";；,，"), len(gap))
+    if any(key in NOW for key in gap[:stop]) and stop < len(gap):
+        gap = gap[stop:]  # "34 now; it was 52 a year ago": dates the first
     return len(gap) <= MAX_GAP and any(key in ARROWS or key in AGAINST for key in gap)
 
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from wardround.rubrics.limits import limits
 
-from .annotate import State, implied_by, named
+from .annotate import State, implied_by
 from .claims import Measured, StatusClaim
 from .cues import words
 from .document import Ann, Document, Sentence
 from .measure import Binder, ids_of
+from .named import named
 from .panels import is_panel, stated_ids
 from .scope import Scopes
 from .sides import settled
@@ -295,8 +296,9 @@ class StateReader:
             attributive = len(gap) <= 2 and all(key in ATTRIBUTIVE_GAP for key in gap)
             if attributive and (not same or self._own_state(same[-1], ann)):
                 return following
-            if not same and not before and len(gap) <= 4 and self._opens(ann):
-                return following
+            counted = sum(q.end - q.start for q in self.sentence.within(ann.end, following.start, "quantity"))
+            if not same and not before and len(gap) - counted <= 4 and self._opens(ann):
+                return following  # "lost 18 mL/min of eGFR"
         if same:
             return same[-1]
         if self._personal(ann):
@@ -319,7 +321,7 @@ class StateReader:
     def _by_unit(self, ann: Ann) -> Ann | None:
         """As in "Down to 2 L/min from 6 L/min": only the unit says what moved."""
         for value in self.values:
-            if value.concepts and not self.owners and 0 <= value.token - ann.end <= 4:
+            if value.concepts and not self.owners and ann.start <= value.token <= ann.end + 4:
                 return Ann(value.token, value.token, "concept", "concept", named(value.concepts))
         return None
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from wardround.patients import knowledge
 
-from .annotate import Named, named
 from .claims import ActClaim, Flags
 from .cues import words
 from .document import Ann, Document, Sentence
+from .named import Named, named
 from .scope import Scopes
 
 DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))

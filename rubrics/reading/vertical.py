@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 
-from .annotate import MEASURES, named
 from .claims import Measured
 from .cues import words
 from .document import Ann, Document, Sentence
 from .fitting import fits, ids_of
+from .named import MEASURES, named
 from .quantities import find_unit
 from .series import WHEN
 
