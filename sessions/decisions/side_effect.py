@@ -39,9 +39,12 @@ _TAKEN: Final = frozenset({"taking", "missed_doses", "reduced"})
 
 def threads(case: Case, stream: Stream) -> Iterator[Decision]:
     """Yield what is right for each symptom told or denied of each drug that can cause it, those that act first."""
-    found = [one for drug in sorted(case.view.orders) for one in _of_drug(case, case.view.orders[drug])]
-    mixed = stream.shuffled(found)
+    mixed = stream.shuffled(case.memo("decisions.side_effect", _decisions))
     yield from sorted(mixed, key=lambda one: (not one.turned, one.fact is None or one.fact.polarity == "absent"))
+
+
+def _decisions(case: Case) -> tuple[Decision, ...]:
+    return tuple(one for drug in sorted(case.view.orders) for one in _of_drug(case, case.view.orders[drug]))
 
 
 def _of_drug(case: Case, order: Order) -> Iterator[Decision]:

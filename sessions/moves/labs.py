@@ -145,6 +145,7 @@ def _latest_vitals(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 # -- two values, a series ----------------------------------------------------------------------------------------------
 
 
+@kept
 def two_labs(case: Case, first: Reading, second: Reading) -> Move:
     """Return the turn that asks for the latest values of two labs."""
     readings = (first, second)

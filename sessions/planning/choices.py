@@ -29,6 +29,20 @@ class Choice:
     asks: bool
     brings: frozenset[str]
     """What it brings of what a whole session must hold."""
+    rests: frozenset[str]
+    """Keys of the patient's words that must have been told before it."""
+    fresh: bool
+    """It looks up labs that no earlier turn may have asked for."""
+
+
+def rests_on(move: Move) -> frozenset[str]:
+    """Return the keys of the patient's words that a move rests on and does not ask for itself."""
+    return frozenset() if move.source in INTERVIEW else frozenset(key for key in move.keys if key.startswith("fact/"))
+
+
+def looks_anew(move: Move) -> bool:
+    """Tell whether a move looks up labs, and neither comes back to one on purpose nor gathers what a score needs."""
+    return move.task in {"IL", "DG"} and move.kind != "branch_back" and move.score is None
 
 
 def brings(move: Move, turn: int) -> frozenset[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from itertools import islice
 from typing import Final
 
@@ -13,7 +14,7 @@ from wardround.sessions.moves.move import Case
 
 from .evidence import tiers_of
 from .making import Cell, Run, Visit, make_session
-from .offering import may_be_rich
+from .offering import decisions_of, may_be_rich
 from .scenarios import ARCS, Scenario
 
 TRIES: Final = 6
@@ -22,6 +23,8 @@ LAST: Final = 10
 """Cells of any scenario tried for a further session of a patient, where few are still wanted."""
 HARD: Final = 5
 """Tries in vain after which the plans of a cell may be looser, where every cell must have its number."""
+TURNED: Final = 3
+"""How much more a scenario is wanted of a patient whose words turn what would be right in it."""
 RICH: Final = 3
 """Of these, rich ones that are tried before the others."""
 
@@ -54,19 +57,49 @@ def fill(
     reasons: dict[str, str] = {}
     made: Counter[str] = Counter()
     goal = len(run.scenarios) * 3 * len(ARCS) * (each or 0)
-    for turn in range(per_patient):
-        for number, patient in enumerate(patients):
-            if (limit is not None and len(run.sessions) >= limit) or (each and len(run.sessions) >= goal):
-                break
-            if made[patient] < turn:
-                continue  # the patient gave nothing in the round before
-            reason = _visit(run, Visit(run, store, patient), each, known, turn)
-            made[patient] += not reason
-            if reason and turn == 0:
-                reasons[patient] = reason
-            if progress is not None:
-                progress(turn * len(patients) + number + 1, per_patient * len(patients))
+    for number, (turn, patient) in enumerate(_order(run, store, patients, per_patient, each)):
+        if (limit is not None and len(run.sessions) >= limit) or (each and len(run.sessions) >= goal):
+            break
+        if made[patient] < turn:
+            continue  # the patient gave nothing in the round before
+        reason = _visit(run, Visit(run, store, patient), each, known, turn)
+        made[patient] += not reason
+        if reason and turn == 0:
+            reasons[patient] = reason
+        if progress is not None:
+            progress(number + 1, per_patient * len(patients))
     run.skipped.extend({"patient": patient, "reason": reason} for patient, reason in reasons.items())
+
+
+def _order(
+    run: Run, store: ChartStore, patients: Sequence[str], per_patient: int, each: int | None
+) -> Iterator[tuple[int, str]]:
+    """Yield the patients in rounds, with the round's number.
+
+    Where every cell gets its number, so that not all of them are needed, those who say what the chart does not expect
+    have all their rounds first while the set wants turns in which the patient's words turn the answer.
+    """
+    if each is None:
+        yield from ((turn, patient) for turn in range(per_patient) for patient in patients)
+        return
+    telling = {patient: _tells(store, patient) for patient in patients}
+    rounds = {
+        said: deque((turn, one) for turn in range(per_patient) for one in patients if telling[one] is said)
+        for said in (True, False)
+    }
+    while rounds[True] or rounds[False]:
+        yield rounds[bool(rounds[True]) and (run.quota.wants_turned() or not rounds[False])].popleft()
+
+
+def _tells(store: ChartStore, patient: str) -> bool:
+    """Tell whether a patient does not take a drug as ordered or has a complaint that one causes; True if not known."""
+    told = store.interviews(patient).values()
+    facts = [fact for one in told for fact in one.facts if fact.drug is not None]
+    return not told or any(
+        (fact.kind == "adherence" and fact.state not in {None, "taking"})
+        or (fact.kind == "symptom" and fact.polarity == "present")
+        for fact in facts
+    )
 
 
 def _visit(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) -> str:
@@ -96,10 +129,13 @@ def _wanted(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) 
     else:
         # what few patients are fit for is asked of those that are
         scenarios.sort(key=lambda one: -missing[one.id] * known.seen(one.id))
-    for scenario in scenarios:
-        if not set(open_) & known.cells(visit, scenario):
+    turning = each is not None and run.quota.wants_turned()
+    needs = {one.id: missing[one.id] * known.seen(one.id) for one in scenarios}
+    for scenario in _turning_first(scenarios, needs, visit, known) if turning else scenarios:
+        fit = known.cells(visit, scenario)
+        if not fit.intersection(open_):
             continue
-        wanted = stream.shuffled([cell for cell in open_ if cell in known.cells(visit, scenario)])
+        wanted = stream.shuffled([cell for cell in open_ if cell in fit])
         wanted = [cell for cell in wanted if (cell, known.easy(cell, each)) not in known.failed[visit.patient]]
         wanted.sort(key=lambda cell: (run.cells[cell], known.hard[cell]))
         # what only few records hold is asked of those that do; in the end every cell that is left is tried
@@ -107,6 +143,23 @@ def _wanted(run: Run, visit: Visit, each: int | None, known: _Known, turn: int) 
         rich = [cell for cell in wanted if cell[1] == "rich"][: None if last else RICH]
         for cell in (*rich, *(cell for cell in wanted if cell not in rich))[: None if last else TRIES]:
             yield cell, scenario
+
+
+def _turning_first(
+    scenarios: Sequence[Scenario], needs: Mapping[str, Fraction], visit: Visit, known: _Known
+) -> Iterator[Scenario]:
+    """Yield scenarios by need, which is greater where the patient's words turn what would be right.
+
+    Whether they do is only found out of those that could come next.
+    """
+    waiting = [(-needs[one.id] * TURNED, place, False) for place, one in enumerate(scenarios)]
+    heapify(waiting)
+    while waiting:
+        need, place, found = heappop(waiting)
+        if found or known.turned(visit, scenarios[place]):
+            yield scenarios[place]
+        else:
+            heappush(waiting, (need / TURNED, place, True))
 
 
 class _Known:
@@ -118,6 +171,7 @@ class _Known:
         self.failed: defaultdict[str, set[tuple[Cell, bool]]] = defaultdict(set)
         """Cells that a patient did not give, and whether looser plans were tried."""
         self._cells: dict[tuple[str, str], frozenset[Cell]] = {}
+        self._turned: dict[tuple[str, str], bool] = {}
         self._fit: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
 
@@ -125,12 +179,21 @@ class _Known:
         """Return the cells of a scenario that a patient may be fit for, by what the record and the patient hold."""
         key = (visit.patient, scenario.id)
         if key not in self._cells:
-            cases = [case for case in visit.cases(scenario) if tiers_of(scenario, case)][:1]
-            found = frozenset(cell for case in cases for cell in _fit(scenario, case))
+            case = _fit_case(visit, scenario)
+            found = frozenset(() if case is None else _fit(scenario, case))
             self._cells[key] = found
             self._seen[scenario.id] += 1
             self._fit[scenario.id] += bool(found)
         return self._cells[key]
+
+    def turned(self, visit: Visit, scenario: Scenario) -> bool:
+        """Tell whether the patient's words turn some decision that a session of a scenario may be about."""
+        key = (visit.patient, scenario.id)
+        if key not in self._turned:
+            case = _fit_case(visit, scenario)
+            found = () if case is None else decisions_of(case, scenario)
+            self._turned[key] = any(one.turned and one.kind in scenario.threads for one in found)
+        return self._turned[key]
 
     def easy(self, cell: Cell, each: int | None) -> bool:
         """Tell whether the plans of a cell may be looser."""
@@ -139,6 +202,11 @@ class _Known:
     def seen(self, scenario: str) -> Fraction:
         """Return how many patients are looked at for one that is fit for a scenario."""
         return Fraction(self._seen[scenario] + 1, self._fit[scenario] + 1)
+
+
+def _fit_case(visit: Visit, scenario: Scenario) -> Case | None:
+    """Return the first case of a patient that is enough for some tier of a scenario."""
+    return next((case for case in visit.cases(scenario) if tiers_of(scenario, case)), None)
 
 
 def _fit(scenario: Scenario, case: Case) -> Iterator[Cell]:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Final
 
 from wardround.patients import ChartStore, Instant, Stream
+from wardround.sessions.gate_plan import doubles
 from wardround.sessions.gates import Failure, check_session
 from wardround.sessions.moves.move import Case
 from wardround.sessions.session import Session
@@ -144,7 +145,8 @@ def _of_plan(run: Run, plan: Plan, stream: Stream) -> tuple[Session | None, str]
         _count(run, [Failure("wording", "turn: no wording keeps the limits")])
         return None, "no wording keeps the limits"
     session = assemble(plan, worded, seed=run.seed, split=run.split, use=run.use)
-    if any(session.id == other.id for other in run.sessions):
+    mine = [other for other in run.sessions if other.chart.patient == session.chart.patient]
+    if doubles((*mine, session)) or any(session.id == other.id for other in mine):
         _count(run, [Failure("double", "turn: the same four turns were made before")])
         return None, "the same four turns were made before"
     failures = check_session(session, plan.case.snapshot.chart)

@@ -51,8 +51,10 @@ def pulling(case: Case, scenario: Scenario) -> frozenset[str]:
     """Return the tasks whose turns can hold what pulls two ways, without which no session is rich; worked out once."""
 
     def make(case: Case) -> frozenset[str]:
-        tasks = {"DG"} if untaken(case) else set()
-        if any(pulled(case, decision) for decision in decisions_of(case, scenario)):
+        decisions = decisions_of(case, scenario)
+        threads = [one for one in decisions if one.kind in scenario.threads]
+        tasks = {"DG"} if untaken(case) and any(against(case, one) for one in threads) else set()
+        if any(pulled(case, decision) for decision in decisions):
             tasks.add("CR")
         return frozenset(tasks)
 

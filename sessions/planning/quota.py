@@ -17,19 +17,23 @@ Mix = Literal["even", "paper"]
 
 LAB_PERCENT: Final = 14
 """No lab stands in more than this share of all turns: the set promises 15, and small sets get some room."""
-UNCHANGED_PERCENT: Final = (30, 50)
+UNCHANGED_PERCENT: Final = (30, 47)
 """How many of the CR turns are right with "no change"."""
 ADAPTIVE_PERCENT: Final = 40
 """Aimed-at share of adaptive DG turns; at least a third is wanted."""
-TURNED_PERCENT: Final = 58
+TURNED_PERCENT: Final = 56
 """Aimed-at share of interview turns that turn the right answer; at least half is wanted."""
+_WRITES: Final = 2
+"""How much a tool's share of the orders speaks against one more of them."""
+_RARE_PERCENT: Final = 28
+"""Of the orders, so many at least should be of each tool; a fifth is promised."""
 _DRUG_PERCENT: Final = 45
 """Of the orders, so many may be drugs before others are tried first."""
 _ROOM: Final = 40
 """Turns before a share of labs binds; a small set cannot keep it."""
-_PLAIN: Final = 240
+_PLAIN: Final = 320
 """What speaks against a turn that could leave nothing out."""
-_SCARCE: Final = 6
+_SCARCE: Final = 9
 """How much dearer a type is to plan than to word, where the set has more of it than of others: words can only take
 what a plan allows …"""
 _OFTEN: Final = 230
@@ -80,11 +84,11 @@ class Quota:
         cost = share + topic + 3 * lab
         if move.task == "DG":
             adaptive = self._percent("adaptive:yes", "adaptive:no")
-            cost += 120 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
+            cost += 160 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
             cost += 40 if not turns(move) and self.wants_turned() else 0
         if move.task == "WU":
-            cost += used[f"write:{write_tool(move)}"] * 100 // (used["task:WU"] + 1)
+            cost += _WRITES * used[f"write:{write_tool(move)}"] * 100 // (used["task:WU"] + 1)
         if move.task == "CR" and move.decision is not None:
             cost += self.decision_cost(scenario, move.decision.subject, move.decision.unchanged)
         return cost
@@ -128,6 +132,11 @@ class Quota:
     def ordered_often(self) -> bool:
         """Tell whether more orders at the end should be no drugs."""
         return self.used["write:MedicationRequest.create"] * 100 > _DRUG_PERCENT * self.used["task:WU"]
+
+    def lacks_write(self, moves: Sequence[Move]) -> bool:
+        """Tell whether one of some orders is of a tool that the set has few of."""
+        total = self.used["task:WU"]
+        return any(self.used[f"write:{write_tool(one)}"] * 100 < _RARE_PERCENT * total for one in moves)
 
     def lab_percent(self, lab: str) -> int:
         """Return the share of turns that asked for a lab."""

@@ -15,7 +15,7 @@ from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
 
 from .chain import chain_of
-from .choices import ASKED, HINGE, SCORE, SIDES, Choice, brings, brought
+from .choices import ASKED, HINGE, SCORE, SIDES, Choice, brings, brought, looks_anew, rests_on
 from .kinship import FAR, NEAR, bearing_of, distance, distance_of_dose, near_drugs, touches
 from .leaning import Leaning
 from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matter, writes_of
@@ -225,10 +225,10 @@ class Search:
         had = frozenset().union(*(brings(move, place) for place, move in enumerate(chosen)))
         # what could not lead to a whole session, or would ask the patient again, is left out at once
         use = {one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one}
-        pool, earlier = self.pools[turn - 1], self.leaning.after(chosen)
+        pool, earlier = self.pools[turn - 1], None
         waiting = [
             (one.cost + 20 * len(often & one.types) - (new if new and one.types.difference(read) else 0), place, False)
-            for place, one in enumerate(pool)
+            for place, one in self._apart(turn, chosen)
             if one.brings in use
         ]
         heapify(waiting)
@@ -238,8 +238,25 @@ class Search:
             if weighed:
                 yield cost, choice
             elif self._may_follow(chosen, choice):
+                earlier = self.leaning.after(chosen) if earlier is None else earlier
                 more = self.quota.leaning_cost(self.leaning.types(choice.move, earlier))
                 heappush(waiting, (cost + more, place, True))
+
+    def _apart(self, turn: int, chosen: tuple[Move, ...]) -> Iterator[tuple[int, Choice]]:
+        """Yield the moves of a turn, with their places, that stand apart from the ones already chosen.
+
+        They repeat none, do not stray too often, and rest on no word of the patient that was not told.
+        """
+        topics, asked = {one.topic for one in chosen}, {lab for one in chosen for lab in one.labs}
+        said = {f"fact/{one.fact.id}" for one in chosen if one.fact is not None}.union(*(one.keys for one in chosen))
+        strayed = sum(self._distance(one) == FAR for one in chosen[1:]) >= self.far_most
+        for place, one in enumerate(self.pools[turn - 1]):
+            move = one.move
+            if move.topic in topics or not said.issuperset(one.rests):
+                continue
+            again = one.fresh and not asked.isdisjoint(move.labs)
+            if not again and not (strayed and self._distance(move) == FAR):
+                yield place, one
 
     def _pool(self, task: str, decides: bool) -> list[Choice]:
         """Return the moves of a task, what the set needs most first; the same move is offered once."""
@@ -261,7 +278,15 @@ class Search:
             found.extend([again for move in found for again in conflicts(self.case, move)])
         once = {(move.kind, move.topic, move.conflict): move for move in reversed(found)}
         choices = [
-            Choice(move, self._cost(move), move.types, move.source in INTERVIEW, brings(move, 1))
+            Choice(
+                move,
+                self._cost(move),
+                move.types,
+                move.source in INTERVIEW,
+                brings(move, 1),
+                rests_on(move),
+                looks_anew(move),
+            )
             for move in self.stream.shuffled([once[key] for key in sorted(once)])
             if move.types <= allowed and (self.tier == "rich" or not move.conflict or move.kind in _HEARING)
             if move.score is None or move.score in self.scores
@@ -319,26 +344,14 @@ class Search:
     # -- what fits -----------------------------------------------------------------------------------------------------
 
     def _fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
-        """Tell whether a move may follow the ones already chosen."""
-        if any(move.topic == other.topic for other in chosen):
-            return False
+        """Tell whether a move that is apart from the ones already chosen may follow them."""
         if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
-            return False
-        if not _told(move, chosen) or self._strays((*chosen[1:], move)):
             return False
         if self._distance(move) == FAR and hears_elsewhere(move, self.drugs):
             return False
         if senseless(self.case, self.thread, chosen, move, alone=self.alone):
             return False
-        asked = {lab for other in chosen for lab in other.labs}
-        if move.task in {"IL", "DG"} and not _looks_back(move) and asked.intersection(move.labs):
-            return False
         return self._decision_fits(chosen, move)
-
-    def _strays(self, moves: Sequence[Move]) -> bool:
-        """Tell whether too many turns are about something else than the session."""
-        far = [move for move in moves if self._distance(move) == FAR]
-        return len(far) > self.far_most
 
     def _distance(self, move: Move) -> int:
         """Return how far a move of the pools is from the thread; worked out once."""
@@ -379,19 +392,6 @@ class Search:
 def _written_type(move: Move) -> frozenset[str]:
     """Return the type of resource that an order makes."""
     return frozenset(call.tool.partition(".")[0] for call in move.calls if call.tool.endswith(".create"))
-
-
-def _looks_back(move: Move) -> bool:
-    """Tell whether a move is about a lab of an earlier turn on purpose, or gathers what a score needs."""
-    return move.kind == "branch_back" or move.score is not None
-
-
-def _told(move: Move, chosen: Sequence[Move]) -> bool:
-    """Tell whether what a move rests on of the patient's words has been said before, where it does not ask itself."""
-    if move.source in INTERVIEW:
-        return True
-    said = {f"fact/{other.fact.id}" for other in chosen if other.fact is not None}.union(*(one.keys for one in chosen))
-    return said.issuperset(key for key in move.keys if key.startswith("fact/"))
 
 
 def _heard(decision: Decision, moves: Sequence[Move]) -> bool:

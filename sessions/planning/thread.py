@@ -27,6 +27,8 @@ _TURNED: Final = 60
 """What a thread is preferred by on which the patient's words stand against the chart, where the set wants that."""
 _PULLED: Final = 150
 """What a thread with two sides to weigh is preferred by in a rich session."""
+_RARE_ORDER: Final = 120
+"""What a thread is preferred by that leads to an order as the set has few of, where one ends the session."""
 _NO_ORDER: Final = 150
 """What speaks against a thread that leads to no order, where one ends the session."""
 
@@ -56,6 +58,7 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
 
     def cost(one: Decision) -> int:
         sides = _sides(case, one, arc)
+        orders = writes_of(case, one, scenario.anchor.dated) if arc[-1] == "WU" else ()
         return (
             quota.decision_cost(scenario.id, one.subject, one.unchanged)
             + 15 * place[one.kind]
@@ -64,7 +67,8 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
             - (_SCORED if scored and scores_called_for(case, one, near_drugs(case, one)) else 0)
             - (_TURNED if wants_turned and (one.turned or against(case, one)) else 0)
             - (_PULLED if tier == "rich" and sides else 0)
-            + (_NO_ORDER if writes and not writes_of(case, one, scenario.anchor.dated) else 0)
+            - (_RARE_ORDER if quota.lacks_write(orders) else 0)
+            + (_NO_ORDER if writes and not orders else 0)
         )
 
     found.sort(key=cost)
@@ -73,8 +77,10 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
 
 def may_pull(case: Case, scenario: Scenario, thread: Decision, arc: Arc) -> bool:
     """Tell whether some turn of an arc could pull two ways: gathering, or reasoning about the thread or another."""
-    tasks = pulling(case, scenario)
-    return ("DG" in arc and "DG" in tasks) or (arc.count("CR") > 1 and "CR" in tasks) or pulled(case, thread)
+    if {"CR", "WU"}.intersection(arc):
+        tasks = pulling(case, scenario)
+        return ("DG" in arc and "DG" in tasks) or (arc.count("CR") > 1 and "CR" in tasks) or pulled(case, thread)
+    return "DG" in arc and against(case, thread)
 
 
 def _sides(case: Case, thread: Decision, arc: Arc) -> bool:
