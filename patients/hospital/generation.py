@@ -13,6 +13,7 @@ from .generation_care import (
     Booked,
     Dialysed,
     Eases,
+    Falling,
     HoldRule,
     Lowered,
     Lysis,
@@ -154,6 +155,7 @@ class Rules(Frozen):
     """Labs and panels as one tells a patient what is checked."""
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
+    falling: Falling
     transfuse: Transfuse
     closing: Closing
     sedation: Treatment

@@ -25,6 +25,28 @@ class Lysis(Frozen):
     """Why it is not given, with `{why}`."""
 
 
+class Falling(Frozen):
+    """How a haemoglobin that falls while the blood is thinned is answered."""
+
+    lab: str
+    by: Decimal
+    """So far below the highest value of the stay, in g/dL."""
+    below: Decimal
+    """A value that is answered wherever it came from."""
+    drugs: tuple[str, ...]
+    panel: str
+    """Drawn again."""
+    minutes: tuple[int, int]
+    """After the value was known."""
+    looked_at: str
+    """The finding that is looked for."""
+    prevents: tuple[str, ...]
+    """Lines of treatment that prevent a clot: they are held."""
+    reason: str
+    days: tuple[int, int]
+    """After discharge the count is booked."""
+
+
 class NoThinner(Frozen):
     """What is done for a clot where no anticoagulant may be given."""
 

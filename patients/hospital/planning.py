@@ -13,6 +13,7 @@ from wardround.patients.times import DAY, Instant
 
 from .advising import advise
 from .documents import Words
+from .falling import count_followed
 from .generation import rules
 from .leading_in import leads, maintenance
 from .life import Illness, Pair, Plan, PlanItem, Prescription
@@ -71,7 +72,8 @@ def plan_leaving(course: Course) -> None:
             items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
     items.extend(advise(making, course.ward, at, [one.condition for one in illnesses]))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
-    _come_back(making, course.ward, at, illnesses, after, list(_booked(making, after, course.ward, at)))
+    booked = [*_booked(making, after, course.ward, at), *_count(course, at)]
+    _come_back(making, course.ward, at, illnesses, after, booked)
 
 
 def _holds(making: Making, words: str, after: Sequence[Prescription]) -> bool:
@@ -115,6 +117,15 @@ def _booked(making: Making, after: Sequence[Prescription], key: str, at: Instant
             days = _on_weekday(at, between(making.stream("booked", key, *rule.labs), *rule.days))
             yield _item(making, "lab", "lab", key + "booked", facts, due=at_clock(at + days * DAY, 9),
                         n=(str(days), str(days)), labs=_lab_names(rule.labs))  # fmt: skip
+
+
+def _count(course: Course, at: Instant) -> Iterable[PlanItem]:
+    """Book the count that fell while the blood was thinned."""
+    fact, rule = count_followed(course), rules().falling
+    if fact is not None:
+        days = _on_weekday(at, between(course.making.stream("count booked", course.ward), *rule.days))
+        yield _item(course.making, "lab", "lab", course.ward + "count", (fact,), due=at_clock(at + days * DAY, 9),
+                    n=(str(days), str(days)), labs=_lab_names((rule.panel,)))  # fmt: skip
 
 
 def plan_clinic(making: Making, encounter: str, at: Instant, illness: Illness, before: Sequence[Prescription]) -> None:

@@ -14,6 +14,7 @@ from .attending import attend, tube_between
 from .clotting import look_after_clot
 from .course import enter_icu, tell_held, treat
 from .diagnosing import consequences, fall_ill, fits
+from .falling import look_for_bleeding
 from .generation import rules
 from .keeping import carry_on, hand_over, last_course, still_off, to_tablets, unready, wean
 from .life import Culture, Prescription
@@ -336,6 +337,7 @@ def _vitals(course: Course, end: Instant) -> None:
         draw(making, ["vitals"], at, course.place(at))
         wean(course, at)
         attend(course, at)
+        look_for_bleeding(course, at)
         _transfuse(course, at)
         many = making.count(f"vitals of {course.ward}") > _MANY_VITALS or len(making.results) > _MANY_RESULTS
         hours = 3 if in_icu else 4 if early else 8

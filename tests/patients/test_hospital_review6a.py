@@ -12,6 +12,7 @@ from wardround.patients.hospital.life import Life, Prescription, Stay
 from wardround.patients.hospital.making import HOUR, MINUTE
 from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.times import DAY
 
 _WANTED = ("hyperkalemia", "nstemi", "preeclampsia", "alcohol_withdrawal")
 
@@ -123,3 +124,37 @@ def test_after_a_cesarean_nobody_is_found_with_child() -> None:
         assert not any(one.present and one.known_at > min(cut) for one in uterus), f"{life.index} {stay.id}"
         seen += any(not one.present and one.known_at > min(cut) for one in uterus)
     assert seen >= 1
+
+
+def test_a_count_that_falls_on_an_anticoagulant_is_drawn_again_answered_and_booked() -> None:
+    drawn = held = 0
+    for life, stay, inside in stays_for(many_lives(), list(condition_profiles())):
+        came = _arrival(life, inside)
+        counts = [one for one in values_of(life, "hemoglobin") if came <= one[0] < stay.end]
+        thin = [one for one in life.prescriptions if is_a(one.drug, ("anticoagulant",))]
+        for number, (at, value) in enumerate(counts):
+            fallen = value < 7 or max(before for _, before in counts[: number + 1]) - value >= 2
+            running = [one for one in thin if one.start <= at and (one.stop is None or one.stop > at)]
+            holds = number and value >= counts[number - 1][1]
+            if not fallen or holds or not running or stay.disposition == "died":
+                continue
+            if not stay.start + 4 * HOUR < at < stay.end - 26 * HOUR:
+                continue
+            drawn += 1
+            later = [one.at for one in life.results if one.lab == "hemoglobin" and one.at > at]
+            assert any(one <= at + 9 * HOUR for one in later), f"{life.index} {stay.id}: {at - stay.start}, {later[:1]}"
+            for order in running:
+                if order.line == "vte_prophylaxis":
+                    held += 1
+                    assert order.stop is not None and order.stop <= at + 9 * HOUR, f"{life.index} {order.id}"
+        stopped = [one for one in thin if one.stop_reason is not None and came <= (one.stop or 0) < stay.end
+                   and one.stop_reason.en == rules().reasons[rules().falling.reason].pair().en]  # fmt: skip
+        if stopped:
+            told = {fact for one in life.events if one.kind == "dose_held" and one.encounter in inside
+                    for fact in one.facts}  # fmt: skip
+            assert {one.id for one in stopped} <= told, f"{life.index} {stay.id}"
+        if stopped and stay.disposition != "died":
+            booked = [item for plan in life.plans if plan.encounter == stay.id for item in plan.items
+                      if item.kind == "lab" and "blood count" in item.text.en and item.due is not None]  # fmt: skip
+            assert any(item.due <= stay.end + 9 * DAY for item in booked if item.due), f"{life.index} {stay.id}"
+    assert (drawn >= 5, held >= 3) == (True, True), f"{drawn} {held}"
