@@ -348,6 +348,15 @@ def test_the_write_that_is_rarest_costs_least(case: Case) -> None:
     assert quota.cost("medication-safety", order) < quota.cost("medication-safety", flag)
 
 
+def test_a_tool_that_few_orders_are_of_is_lacking() -> None:
+    quota = _used(task__WU=10)
+    quota.used["write:Flag.create"] = 8
+    quota.used["write:MedicationRequest.create"] = 2
+    flag = fakes.move("flag", "WU", "write", "a", "Flag.create")
+    order = fakes.move("prescribe", "WU", "write", "b", "MedicationRequest.create")
+    assert quota.lacks_write([flag, order]) and not quota.lacks_write([flag]) and not quota.lacks_write([])
+
+
 def test_counts_follow_what_was_made() -> None:
     from wardround.sessions.session import Query
     from wardround.sessions.wording.worded import EXPLICIT, Worded
@@ -374,7 +383,9 @@ def test_a_looser_plan_needs_no_score_where_the_strict_one_does(planned) -> None
     assert all(any(move.score is not None for move in plan.moves) for plan in strict)
 
 
-def test_a_record_in_which_nothing_pulls_two_ways_is_rich_by_two_doses_only(case: Case) -> None:
+def test_a_record_in_which_nothing_pulls_two_ways_is_rich_by_two_doses_only(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calm = replace(case, interview=case.interview.model_copy(update={"facts": ()}), _memo={"planning.decisions": ()})
     rich = [arc for arc in ARCS if offering.may_be_rich(calm, SAFETY, arc)]
     doses = [arc for arc in ARCS if arc[-1] == "WU" and "CR" not in arc]
@@ -382,4 +393,8 @@ def test_a_record_in_which_nothing_pulls_two_ways_is_rich_by_two_doses_only(case
     told = case.interview.model_copy(update={"facts": (fakes.FACT,)})
     torn = replace(case, interview=told, _memo={"planning.decisions": ()})
     assert offering.untaken(torn) == {"alpha"}
+    assert [arc for arc in ARCS if offering.may_be_rich(torn, SAFETY, arc)] == rich, "no thread is about the drug"
+    monkeypatch.setattr(offering, "near_drugs", lambda case, thread: frozenset({"alpha"}))
+    monkeypatch.setattr(offering, "pulled", lambda case, decision: False)
+    torn = replace(case, interview=told, _memo={"planning.decisions": (fakes.decision("potassium"),)})
     assert {arc for arc in ARCS if "DG" in arc} <= {arc for arc in ARCS if offering.may_be_rich(torn, SAFETY, arc)}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from wardround.patients import ChartStore, DataError, UsageError
-from wardround.sessions import builtin_sets, charts_of, load_sessions
-from wardround.sessions.planning import standard
+from wardround.patients import ChartStore, DataError, Fact, Interview, Persona, UsageError
+from wardround.sessions import builtin_sets, charts_of, doubles, load_sessions
+from wardround.sessions.planning import filling, making, standard
+from wardround.sessions.planning.making import Run
+from wardround.sessions.planning.quota import Quota
+from wardround.sessions.planning.scenarios import scenarios_of
 from wardround.sessions.planning.standard import NamedSet, build_set, named_sets, open_set
 
 
@@ -51,6 +55,38 @@ def test_no_cell_is_made_more_often_than_it_should_be(small_store: ChartStore) -
     assert len(set(cells)) == len(cells) >= 4
     patients = [one.chart.patient for one in made]
     assert max(patients.count(patient) for patient in patients) <= 3
+
+
+def test_patients_whose_words_may_turn_something_come_first_while_the_set_wants_that() -> None:
+    def said(kind: str, **more: str) -> dict[str, Interview]:
+        fact = Fact(id="a-1", kind=kind, concept="alpha", drug="alpha", source="simulated", **more)
+        return {"stay-1": Interview(persona=Persona(), facts=(fact,))}
+
+    told = {
+        "takes": said("adherence", state="taking"),
+        "stopped": said("adherence", state="stopped"),
+        "harmed": said("symptom"),
+        "unhurt": said("symptom", polarity="absent"),
+        "unknown": {},
+    }
+    store = SimpleNamespace(interviews=told.__getitem__)
+    run = Run(scenarios_of("all"), 1, "public", "evaluation", Quota())
+    order = [(turn, one) for turn, one in filling._order(run, store, list(told), 2, 1)]
+    first = ["stopped", "harmed", "unknown"]
+    assert order[:6] == [(turn, one) for turn in (0, 1) for one in first]
+    assert order[6:] == [(turn, one) for turn in (0, 1) for one in ("takes", "unhurt")]
+    run.quota.used["turned:yes"] = 9
+    assert next(filling._order(run, store, list(told), 2, 1)) == (0, "takes")
+    plain = [(turn, one) for turn in (0, 1) for one in told]
+    assert list(filling._order(run, store, list(told), 2, None)) == plain
+
+
+def test_no_two_sessions_of_a_set_ask_the_same_four_questions_about_the_same_facts(
+    small_store: ChartStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert doubles(build_set(small_store, _rules(per_patient=3, chunk=None))) == []
+    monkeypatch.setattr(making, "doubles", lambda sessions: [("a", "asks the same")])
+    assert build_set(small_store, _rules(per_patient=1, chunk=None)) == ()
 
 
 @pytest.fixture
