@@ -21,7 +21,7 @@ from .signs import Showing, measured
 from .situating import is_a
 from .stays import Course, to_icu
 from .telling import tell
-from .watching import look_back
+from .watching import look_back, run_on
 from .working_up import draw_labs, grow, look, perform
 from .workup import draw
 
@@ -180,6 +180,7 @@ def settle(course: Course) -> None:
             course.leaves = at_clock(max(latest + rest * DAY, course.icu_to + 2 * DAY, max(done) + DAY), 12, 50)
     if course.inpatient:
         look_back(course, started)
+        run_on(course)
         finish_courses(course)
     _tell_treatment(course, begin, started)
 

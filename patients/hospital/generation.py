@@ -44,6 +44,7 @@ from .generation_rules import (
     ReasonRule,
     Relation,
     Replacement,
+    RunsOn,
     Shows,
     Slow,
     Soreness,
@@ -143,6 +144,7 @@ class Rules(Frozen):
     """Drugs of the first days, which end when what goes on takes over."""
     slow: tuple[Slow, ...]
     measured_after: tuple[MeasuredAfter, ...]
+    runs_on: tuple[RunsOn, ...]
     watched: tuple[Watched, ...]
     never_displace: tuple[str, ...]
     """Purposes for which no home drug is held: who takes an anticoagulant needs no prophylaxis."""

@@ -275,6 +275,16 @@ class MeasuredAfter(Frozen):
     minutes: tuple[int, ...]
 
 
+class RunsOn(Frozen):
+    """An infusion that runs until so long after a procedure."""
+
+    line: str
+    procedure: str
+    hours: int
+    else_hours: int
+    """After its beginning, where the procedure is not done."""
+
+
 class Watched(Frozen):
     """What is measured so many hours after each round while a drug runs."""
 

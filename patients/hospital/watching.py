@@ -46,6 +46,19 @@ def look_back(course: Course, started: Sequence[Prescription]) -> None:
                 course.awaited.append((then, rule.labs))
 
 
+def run_on(course: Course) -> None:
+    """Let an infusion run until so long after a procedure: magnesium until a day after delivery."""
+    making = course.making
+    for rule in rules().runs_on:
+        running = [one for one in making.orders.values() if one.line == rule.line and one.indication in course.acute
+                   and one.stop is None and is_drip(one)]  # fmt: skip
+        done = [one.end or one.at for one in making.treated
+                if one.procedure == rule.procedure and one.encounter in course.encounters]  # fmt: skip
+        for order in running:
+            end = max(done) + rule.hours * HOUR if done else order.start + rule.else_hours * HOUR
+            course.desk.end(order, end, rules().reasons["course_done"].pair(), ended="completed")
+
+
 def _measure(course: Course, at: Instant, end: Instant, hours: Sequence[int], labs: Sequence[str], number: int) -> None:
     """Draw labs so many hours after an instant, up to another."""
     for hour in hours:

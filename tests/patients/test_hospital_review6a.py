@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
 
 from hospital_many_lives import lives_with, many_lives, stays_for, values_of
@@ -14,7 +15,7 @@ from wardround.patients.hospital.situating import is_a
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY
 
-_WANTED = ("hyperkalemia", "nstemi", "preeclampsia", "alcohol_withdrawal")
+_WANTED = ("hyperkalemia", "nstemi", "preeclampsia", "alcohol_withdrawal", "stroke")
 
 
 @cache
@@ -158,3 +159,47 @@ def test_a_count_that_falls_on_an_anticoagulant_is_drawn_again_answered_and_book
                       if item.kind == "lab" and "blood count" in item.text.en and item.due is not None]  # fmt: skip
             assert any(item.due <= stay.end + 9 * DAY for item in booked if item.due), f"{life.index} {stay.id}"
     assert (drawn >= 5, held >= 3) == (True, True), f"{drawn} {held}"
+
+
+def test_magnesium_runs_until_a_day_after_delivery_and_its_level_is_watched() -> None:
+    seen = 0
+    for life, stay, inside in _stays("preeclampsia"):
+        born = [one.end or one.at for one in life.treated if one.procedure == "cesarean_delivery"
+                and one.encounter in inside]  # fmt: skip
+        drips = _given(life, inside, "magnesium")
+        if not born or not drips or stay.disposition == "died":
+            continue
+        seen += 1
+        assert max(one.stop or 0 for one in drips) == min(max(born) + DAY, stay.end), f"{life.index} {stay.id}"
+        begun = min(one.start for one in drips)
+        levels = [one.at for one in life.results if one.lab == "magnesium" and begun < one.at < max(born) + DAY]
+        assert len(levels) >= 2, f"{life.index} {stay.id}"
+    assert seen >= 2
+
+
+def test_urine_protein_by_ratio_and_strip_agrees_with_the_illness() -> None:
+    seen = 0
+    for life, stay, inside in _stays("preeclampsia"):
+        ratios = [value for at, value in values_of(life, "upcr") if _arrival(life, inside) <= at < stay.end]
+        if ratios:
+            seen += 1
+            assert max(ratios) >= Decimal("0.3"), f"{life.index} {stay.id}: {ratios}"
+    assert seen >= 3
+
+
+def test_a_minor_stroke_gets_two_antiplatelets_from_the_door_for_three_weeks() -> None:
+    loaded = 0
+    for life, stay, inside in _stays("stroke"):
+        ill = next(one for one in life.illnesses if one.id == stay.principal)
+        through_ed = any(one.kind == "ed" and one.id in inside for one in life.stays)
+        if ill.severity != "mild" or not through_ed or stay.disposition == "died":
+            continue
+        had = {one.drug for one in life.prescriptions if one.encounter in inside and one.indication == ill.id}
+        if not {"aspirin", "clopidogrel"} <= had:
+            continue  # an anticoagulant, a bleed, or an allergy
+        assert _given(life, inside, "aspirin_load") or _given(life, inside, "clopidogrel_load"), life.index
+        loaded += bool(_given(life, inside, "clopidogrel_load"))
+        for order in life.prescriptions:
+            if order.line == "dual_antiplatelet" and order.kind == "discharge" and order.start == stay.end:
+                assert order.stop is not None and order.stop - order.start <= 21 * DAY, f"{life.index} {order.id}"
+    assert loaded >= 1
