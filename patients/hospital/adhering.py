@@ -12,8 +12,9 @@ from .documents import Words
 from .generation import rules
 from .life import Adherence, Illness, Pair, Prescription
 from .making import Making, between, weighted
-from .medicating import Desk
+from .medicating import Desk, Kind
 from .naming import name_of
+from .situating import is_a
 
 _GONE = frozenset({"stopped", "never_started"})
 
@@ -29,6 +30,7 @@ def adhere(making: Making, encounter: str, at: Instant, principal: str, *, last:
         last: Whether it is the stay that the ward round is about.
     """
     making.encounter = encounter
+    making.disliked.clear()
     home = [order for order in making.active(at) if order.kind != "inpatient" and order.start < at]
     targets = _targets(making, home, at, encounter, making.illnesses[principal], last=last)
     for order in home:
@@ -103,10 +105,47 @@ def _poor(making: Making, order: Prescription, encounter: str, at: Instant, *, c
         making.not_taking[order.id] = since
         making.body.turn(order.id, since)
     words_since = _ago(at - since, stream.below(1000)) if since is not None and state != "never_started" else None
+    charted = stream.chance(1, 5) if critical else stream.chance(1, 2)
+    caused = any(one.finding == concept for one in adverse)
+    if charted and caused and state == "stopped" and not is_a(order.drug, rules().not_tolerated.kept):
+        making.disliked.append(order.id)
     return Adherence(
         making.new("ad"), order.drug, order.id, encounter, state,  # type: ignore[arg-type] # by the rules' schema
-        words_since, reason, concept, charted=stream.chance(1, 5) if critical else stream.chance(1, 2),
+        words_since, reason, concept, charted=charted,
     )  # fmt: skip
+
+
+def stop_disliked(making: Making, desk: Desk, at: Instant) -> list[Prescription]:
+    """End the home orders that the patient is known to have stopped for what they did: nobody takes them up again.
+
+    Args:
+        making: The life.
+        desk: Writes the orders.
+        at: When.
+
+    Returns:
+        The orders that ended.
+    """
+    rule, ended = rules().not_tolerated, []
+    for identity in making.disliked:
+        order = making.orders[identity]
+        making.intolerant |= {order.drug, *(one for one in rule.together if is_a(order.drug, (one,)))}
+        if order.stop is None or order.stop > at:
+            desk.end(order, at, rules().reasons[rule.reason].pair())
+            ended.append(making.orders[identity])
+    return ended
+
+
+def give_instead(making: Making, desk: Desk, at: Instant, kind: Kind, encounter: str) -> None:
+    """Give something else for what the drugs that were not tolerated were for, where nothing does that yet."""
+    for identity in making.disliked:
+        order = making.orders[identity]
+        illness = making.illnesses.get(order.indication or "")
+        if illness is None or (illness.resolved is not None and illness.resolved <= at):
+            continue
+        for line in condition_profiles()[illness.condition].treatments:
+            if line.id == order.line and "home" in line.phase:
+                desk.treat(illness, line, "home", at, kind, encounter)
 
 
 def _plainly(concept: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.times import DAY, Instant
 
-from .adhering import adhere, take_again
+from .adhering import adhere, give_instead, stop_disliked, take_again
 from .answering import call_back
 from .course import note_findings
 from .diagnosing import afresh, fall_ill
@@ -63,6 +63,8 @@ def visit(making: Making, desk: Desk, coming: Coming, day: Instant, *, follow_up
     making.signs.extend(measured(making, [illness], making.results[before:], identity))
     if not follow_up or making.waiting:
         _adjust(making, desk, illness, end - 2 * MINUTE, identity)
+    stop_disliked(making, desk, end - MINUTE)
+    give_instead(making, desk, end - MINUTE, "home", identity)
     titrate(making, desk, end - MINUTE, identity)
     take_again(making, desk, end)
     making.showing = making.suspected = frozenset()

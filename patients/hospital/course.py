@@ -9,6 +9,7 @@ from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
 from .aching import ache
+from .adhering import stop_disliked
 from .generation import rules
 from .keeping import finish_courses, line_of, only_in_icu, only_there, stay_for_drips
 from .life import Prescription
@@ -145,6 +146,7 @@ def settle(course: Course) -> None:
     if course.inpatient and course.ed is None:
         _weigh(course)
     begin = _treated_from(course)
+    tell_held(course, begin, stop_disliked(making, course.desk, begin))
     started: list[Prescription] = []
     for one in course.acute:
         started.extend(treat(course, one, "ed", begin))

@@ -18,6 +18,7 @@ from .generation_care import (
     Lowered,
     Lysis,
     NoThinner,
+    NotTolerated,
     PregnancyTest,
     Restarted,
     Tap,
@@ -158,6 +159,7 @@ class Rules(Frozen):
     called_for: tuple[CalledFor, ...]
     ready: tuple[Ready, ...]
     falling: Falling
+    not_tolerated: NotTolerated
     transfuse: Transfuse
     closing: Closing
     sedation: Treatment

@@ -47,6 +47,16 @@ class Falling(Frozen):
     """After discharge the count is booked."""
 
 
+class NotTolerated(Frozen):
+    """What becomes of a home drug that the patient is known to have stopped for what it did."""
+
+    together: tuple[str, ...]
+    """Classes of which no other drug is better."""
+    kept: tuple[str, ...]
+    """Drugs and classes that are taken up again all the same: to be without them is worse."""
+    reason: str
+
+
 class NoThinner(Frozen):
     """What is done for a clot where no anticoagulant may be given."""
 

@@ -8,6 +8,7 @@ from wardround.patients.knowledge.bedside import condition_profiles
 from wardround.patients.knowledge.graph_models import Phase, Treatment
 from wardround.patients.times import DAY, Instant
 
+from .adhering import give_instead
 from .diagnosing import consequences, fall_ill, fits
 from .generation import rules
 from .keeping import fitting
@@ -48,6 +49,7 @@ def leave(course: Course) -> None:
         _talk_of_goals(course, at)
         tell(making, at, course.place(at), "died", (course.principal,))
         return
+    give_instead(making, desk, at, "discharge", course.ward)
     _send_home(course, at, going_on)
     _resume(course, at)
     _still_thin(course, at, going_on)

@@ -131,6 +131,10 @@ class Making:
         """Cultures that were looked at once they were final, after the patient had left."""
         self.not_taking: dict[str, Instant] = {}
         """Home orders that the patient does not take → since when."""
+        self.disliked: list[str] = []
+        """Home orders that the patient is known to have stopped for what they did, as of the encounter under way."""
+        self.intolerant: set[str] = set()
+        """Drugs, and classes of them, that are not given again."""
         self.flares: dict[tuple[str, str], Instant] = {}
         """(illness, encounter) → when the episode began that brought the patient in."""
         self.showing: frozenset[str] = frozenset()

@@ -154,7 +154,8 @@ class Desk:
         year = int(format_instant(at)[:4])
         years = rules().drug_years
         there = [drug for drug in any_of if drug in drug_profiles() and year >= years.get(drug, 0)]
-        return [drug for drug in there if not too_thin(self._making, drug, at)]
+        bad = self._making.intolerant
+        return [drug for drug in there if not (is_a(drug, bad) or too_thin(self._making, drug, at))]
 
     def _called_for(self, drug: str, at: Instant) -> bool:
         """Tell whether the vital sign that a drug is given for calls for it; most drugs need none."""

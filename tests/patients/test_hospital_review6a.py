@@ -12,7 +12,7 @@ from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Life, Prescription, Stay
 from wardround.patients.hospital.making import HOUR, MINUTE
 from wardround.patients.hospital.situating import is_a
-from wardround.patients.knowledge.bedside import condition_profiles
+from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles
 from wardround.patients.times import DAY
 
 _WANTED = ("hyperkalemia", "nstemi", "preeclampsia", "alcohol_withdrawal", "stroke")
@@ -203,3 +203,25 @@ def test_a_minor_stroke_gets_two_antiplatelets_from_the_door_for_three_weeks() -
             if order.line == "dual_antiplatelet" and order.kind == "discharge" and order.start == stay.end:
                 assert order.stop is not None and order.stop - order.start <= 21 * DAY, f"{life.index} {order.id}"
     assert loaded >= 1
+
+
+def test_what_was_stopped_for_an_adverse_effect_is_not_given_again_but_something_else_is() -> None:
+    seen = replaced = 0
+    for life in many_lives():
+        stays = {one.id: one for one in life.stays}
+        for fact in life.adherence:
+            caused = any(one.finding == fact.reason_concept for one in drug_profiles()[fact.drug].adverse)
+            if not (fact.charted and caused and fact.state == "stopped" and fact.encounter in stays):
+                continue
+            if is_a(fact.drug, rules().not_tolerated.kept):
+                continue
+            seen += 1
+            stay = stays[fact.encounter]
+            order = next(one for one in life.prescriptions if one.id == fact.prescription)
+            assert order.stop is not None and order.stop <= stay.end, f"{life.index} {order.id}: {order.drug} goes on"
+            later = [one for one in life.prescriptions if one.start > stay.start]
+            assert order.drug not in {one.drug for one in later}, f"{life.index} {order.id}: {order.drug} again"
+            together = [one for one in rules().not_tolerated.together if is_a(order.drug, (one,))]
+            assert not any(is_a(one.drug, together) for one in later), f"{life.index} {order.id}"
+            replaced += any(one.indication == order.indication and one.kind != "inpatient" for one in later)
+    assert (seen >= 5, replaced >= 3) == (True, True), f"{seen} {replaced}"
