@@ -11,7 +11,15 @@ import pytest
 from wardround.agents import check_set
 from wardround.patients import ChartStore, load_charts
 from wardround.patients.importers.mimic import import_mimic
-from wardround.sessions import SessionSet, charts_of, generate, load_sessions, set_statistics
+from wardround.sessions import (
+    SessionSet,
+    charts_of,
+    check_session,
+    doubles,
+    generate,
+    load_sessions,
+    set_statistics,
+)
 from wardround.sessions.planning.scenarios import ARCS
 from wardround.sessions.planning.standard import build_set, named_sets
 
@@ -25,6 +33,11 @@ SECONDS = 60
 @pytest.fixture(scope="module")
 def public() -> SessionSet:
     return load_sessions(V1)
+
+
+@pytest.fixture(scope="module")
+def train() -> SessionSet:
+    return load_sessions(TRAIN, workers=2)
 
 
 def test_every_cell_once_and_two_sessions_a_patient_at_most(public: SessionSet) -> None:
@@ -72,8 +85,21 @@ def test_the_public_set_is_made_quickly_and_the_same_again(public: SessionSet) -
     assert spent <= SECONDS
 
 
-def test_the_train_set_is_large_and_shares_at_most_half_of_its_wording(public: SessionSet) -> None:
-    train = load_sessions(TRAIN, workers=2)
+@pytest.mark.parametrize("name", [V1, TRAIN, MINI])
+def test_the_hash_of_a_set_is_pinned(name: str) -> None:
+    pinned = named_sets()[name].hash
+    assert pinned is not None, "write the set's hash into sessions/planning/data/sets.json"
+    assert load_sessions(name).hash == pinned
+
+
+def test_every_session_of_the_train_set_passes_the_gates_and_none_is_asked_twice(train: SessionSet) -> None:
+    with load_charts(charts_of(TRAIN)) as store:
+        failures = [fault for one in train for fault in check_session(one, store.chart(one.chart.patient))]
+    assert failures == []
+    assert doubles(train) == []
+
+
+def test_the_train_set_is_large_and_shares_at_most_half_of_its_wording(public: SessionSet, train: SessionSet) -> None:
     assert len(train) >= 3000
     assert max(Counter(one.chart.patient for one in train).values()) <= 5
     assert train.trainable and not public.trainable
