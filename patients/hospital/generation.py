@@ -21,6 +21,7 @@ from .generation_care import (
     NotTolerated,
     PregnancyTest,
     Restarted,
+    Scanned,
     Tap,
     Tapered,
     Titration,
@@ -160,6 +161,7 @@ class Rules(Frozen):
     ready: tuple[Ready, ...]
     falling: Falling
     not_tolerated: NotTolerated
+    scanned: tuple[Scanned, ...]
     transfuse: Transfuse
     closing: Closing
     sedation: Treatment

@@ -47,6 +47,14 @@ class Falling(Frozen):
     """After discharge the count is booked."""
 
 
+class Scanned(Frozen):
+    """A study of the work-up that is always done for a finding on a drug."""
+
+    study: str
+    finding: str
+    drugs: tuple[str, ...]
+
+
 class NotTolerated(Frozen):
     """What becomes of a home drug that the patient is known to have stopped for what it did."""
 

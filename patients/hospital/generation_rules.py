@@ -272,6 +272,8 @@ class MeasuredAfter(Frozen):
 
     lines: tuple[str, ...]
     labs: tuple[str, ...]
+    studies: tuple[str, ...] = ()
+    """Done again, once each."""
     minutes: tuple[int, ...]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wardround.patients.knowledge.graph_models import StudyOrder
 from wardround.patients.times import DAY, Instant
 
 from .generation import rules
@@ -12,6 +13,7 @@ from .making import HOUR, MINUTE, between
 from .medicating import is_drip
 from .situating import is_a
 from .stays import Course
+from .workup import study
 
 
 def watch(course: Course, at: Instant) -> None:
@@ -43,7 +45,15 @@ def look_back(course: Course, started: Sequence[Prescription]) -> None:
         for minutes in rule.minutes if begun else ():
             then = min(begun) + minutes * MINUTE
             if then < course.leaves - HOUR:
-                course.awaited.append((then, rule.labs))
+                if rule.labs:
+                    course.awaited.append((then, rule.labs))
+                _again(course, rule.studies, then)
+
+
+def _again(course: Course, studies: Sequence[str], at: Instant) -> None:
+    """Do studies of the principal illness again."""
+    for one in studies:
+        study(course.making, StudyOrder(study=one), course.illness(course.principal), at, course.place(at), "follow-up")
 
 
 def run_on(course: Course) -> None:

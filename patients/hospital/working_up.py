@@ -14,6 +14,7 @@ from .making import HOUR, MINUTE, at_clock, between
 from .naming import name_of
 from .operating import waits
 from .signs import Showing
+from .situating import is_a
 from .specimens import of_procedures
 from .stays import Course
 from .telling import tell
@@ -47,7 +48,8 @@ def look(course: Course, place: str) -> None:
         for order in work.studies:
             if order.study in done or (order.severity and illness.severity not in order.severity):
                 continue
-            if not making.chance(order.percent, "study", one, order.study, course.ward):
+            drawn = making.chance(order.percent, "study", one, order.study, course.ward)
+            if not drawn and not _always(course, order.study):
                 continue
             at = _look_at(course, illness, order)
             if at is None:
@@ -57,6 +59,15 @@ def look(course: Course, place: str) -> None:
         if work.consult is not None and course.inpatient and one == course.principal:
             _consult(course, one, work.consult)
     _keep_up(course)
+
+
+def _always(course: Course, study_id: str) -> bool:
+    """Tell whether a study is never left out: the head after a seizure on an anticoagulant."""
+    home = [course.making.orders[one].drug for one in course.home]
+    return any(
+        rule.study == study_id and rule.finding in course.making.showing and any(is_a(one, rule.drugs) for one in home)
+        for rule in rules().scanned
+    )
 
 
 def _look_at(course: Course, illness: Illness, order: StudyOrder) -> Instant | None:

@@ -109,7 +109,7 @@ def _general(scribe: Scribe, teller: Teller) -> Usual:
     pressure, pulse = _value(found, "blood_pressure", facts), _value(found, "heart_rate", facts)
     breaths, saturation = _value(found, "respiratory_rate", facts), _value(found, "spo2", facts)
     heat, pain = _value(found, "temperature", facts), _value(found, "pain_score", facts)
-    ill = _under(saturation, limit("saturation_ill"))
+    ill = _under(saturation, limit("saturation_ill")) or _from(_value(found, "ciwa", facts), limit("ciwa_ill"))
     if grown:
         ill = ill or _under(pressure, limit("pressure_ill"))
         ill = ill or _from(pulse, limit("pulse_ill")) or _from(breaths, limit("breaths_ill"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
+from types import SimpleNamespace
 
 from hospital_many_lives import lives_with, many_lives, stays_for, values_of
 
@@ -12,6 +14,8 @@ from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.life import Life, Prescription, Stay
 from wardround.patients.hospital.making import HOUR, MINUTE
 from wardround.patients.hospital.situating import is_a
+from wardround.patients.hospital.working_up import _always
+from wardround.patients.hospital.writing import write_record
 from wardround.patients.knowledge.bedside import condition_profiles, drug_profiles
 from wardround.patients.times import DAY
 
@@ -71,6 +75,8 @@ def test_insulin_for_potassium_follows_its_result_and_is_followed_by_potassium_a
                 after = [one.at for one in life.results if one.lab == lab and one.at > order.start]
                 assert after, f"{life.index} {order.id} {lab}"
                 assert min(after) <= order.start + 2 * HOUR, f"{life.index} {order.id} {lab}"
+            traced = [one.at for one in life.studies if one.study == "ecg" and order.start < one.at < stay.end]
+            assert traced and min(traced) <= order.start + 3 * HOUR, f"{life.index} {order.id}"
         for line in ("calcium", "shift", "dextrose"):
             assert len(_given(life, inside, line)) <= 1, f"{life.index} {stay.id} {line}"
     assert seen >= 1
@@ -225,3 +231,41 @@ def test_what_was_stopped_for_an_adverse_effect_is_not_given_again_but_something
             assert not any(is_a(one.drug, together) for one in later), f"{life.index} {order.id}"
             replaced += any(one.indication == order.indication and one.kind != "inpatient" for one in later)
     assert (seen >= 5, replaced >= 3) == (True, True), f"{seen} {replaced}"
+
+
+def test_a_seizure_on_an_anticoagulant_is_always_scanned() -> None:
+    asked = [
+        _always(
+            SimpleNamespace(  # type: ignore[arg-type] # what the rule looks at
+                home=["rx1"],
+                making=SimpleNamespace(orders={"rx1": SimpleNamespace(drug=drug)}, showing=frozenset({finding})),
+            ),
+            study,
+        )
+        for drug, finding, study in (
+            ("apixaban", "seizure", "ct_head"),
+            ("warfarin", "seizure", "ct_head"),
+            ("apixaban", "tremor", "ct_head"),
+            ("lisinopril", "seizure", "ct_head"),
+            ("apixaban", "seizure", "ecg"),
+        )
+    ]
+    assert asked == [True, True, False, False, False]
+
+
+def test_nobody_in_severe_withdrawal_is_found_at_ease() -> None:
+    seen = 0
+    calm = re.compile(r"no (?:acute|apparent) distress|\bNAD\b|\bcomfortabl|well appearing|not in distress", re.I)
+    for life in (*_made(), *many_lives()):
+        scores = [one for one in life.results if one.lab == "ciwa"]
+        if not any(Decimal(one.text) >= 20 for one in scores):
+            continue
+        for note in write_record(life).notes:
+            known = [one for one in scores if one.known_at <= note.at and one.at >= note.at - DAY]
+            if not known or Decimal(known[-1].text) < 20:
+                continue
+            for part in note.parts:
+                if part.slug == "physical-exam":
+                    seen += 1
+                    assert not any(calm.search(one.text) for one in part.sentences), f"{life.index} {note.id}"
+    assert seen >= 1
