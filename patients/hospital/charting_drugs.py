@@ -21,8 +21,11 @@ def chart_drugs(desk: Desk) -> None:
     for sign in desk.life.signs:
         found = findings().get(sign.finding)
         why[sign.id] = (found.name.en if found else sign.finding.replace("_", " "), sign.known_at)
+    beside: dict[str, str] = chart_words()["reasons"]
     for order in desk.life.prescriptions:
-        _order(desk, order, why.get(order.indication or ""))
+        # what is given beside the treatment of an illness is for what it prevents or eases, not for the illness
+        own = beside.get(order.line or "")
+        _order(desk, order, why.get(order.indication or "") if own is None else (own, order.known_at))
     given = Sheaf("MedicationAdministration", "", "doses")
     desk.sheaves.append(given)
     for dose in desk.life.doses:

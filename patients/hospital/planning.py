@@ -22,6 +22,9 @@ from .naming import drug_name, inside, name_of
 from .situating import is_a
 from .stays import Course, service_of
 
+_FINISH = "Finish"
+"""How advice begins in English that speaks of a course with an end."""
+
 
 def plan_stay(course: Course) -> None:
     """Plan the stay on admission: the goals of treatment, drug by drug what is given for what."""
@@ -68,7 +71,8 @@ def plan_leaving(course: Course) -> None:
         profile = condition_profiles()[illness.condition]
         stream = making.stream("advice", course.ward, illness.id)
         for kind, phrases, most in (("warning", profile.warning, 2), ("teaching", profile.teaching, 1)):
-            chosen = [n for n in stream.shuffled(range(len(phrases.en))) if _holds(making, phrases.en[n], after)][:most]
+            lots = stream.shuffled(range(len(phrases.en)))
+            chosen = [n for n in lots if holds(making, phrases.en[n], after, at)][:most]
             items.extend(PlanItem(kind, Pair(phrases.en[n], phrases.zh[n]), (illness.id,)) for n in sorted(chosen))  # type: ignore[arg-type]
     items.extend(advise(making, course.ward, at, [one.condition for one in illnesses]))
     making.plans.append(Plan(making.new("pl"), "discharge-planning", at, course.ward, tuple(items)))
@@ -76,11 +80,16 @@ def plan_leaving(course: Course) -> None:
     _come_back(making, course.ward, at, illnesses, after, booked)
 
 
-def _holds(making: Making, words: str, after: Sequence[Prescription]) -> bool:
-    """Tell whether advice holds for who goes home on some drugs: nobody finishes tablets that they do not have."""
+def holds(making: Making, words: str, after: Sequence[Prescription], at: Instant) -> bool:
+    """Tell whether advice holds for who goes home on some drugs: nobody finishes tablets that they do not have.
+
+    What is to be finished has days left and an end.
+    """
     if any(rule.words in words and making.person.smoking not in rule.smoking for rule in rules().told_to):
         return False
     needed = [rule.drugs for rule in rules().told_with if rule.words in words]
+    if words.startswith(_FINISH):
+        after = [order for order in after if order.stop is not None and order.stop >= at + DAY]
     return all(any(is_a(order.drug, drugs) for order in after) for drugs in needed)
 
 

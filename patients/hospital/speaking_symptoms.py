@@ -68,6 +68,8 @@ def symptom(
     for name in stream.shuffled(_PARTICULARS):
         if not _news(sign, name, so_far) or (eased and name == "timing" and _lasts(sign)):
             continue
+        if eased and name == "palliation" and _english(sign, name).startswith("nothing"):
+            continue  # what has eased was helped by something
         told = _particular(speaker, sign, name)
         if told is not None:
             more.append(told)

@@ -28,6 +28,8 @@ _MOST_TRENDS = 3
 _TELLING = 20
 """Percent by which a value must move to be told, unless it came into its range."""
 _AT_ARRIVAL = 3 * HOUR
+_REPLACES = 12 * HOUR
+"""Within which of the end of one order another takes its place."""
 _DAILY = ("icu_transfer", "icu_out", "treatment_started", "treatment_changed", "culture_result", "antibiotic_narrowed",
           "improved", "worsened", "complication", "dose_held", "procedure_done", "consulted", "ready",
           "goals_of_care")  # fmt: skip
@@ -179,7 +181,21 @@ def _treated(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | N
     words = scribe.orders(orders)
     others = [one for one in event.facts if one not in scribe.known.outline.prescriptions]
     facts = unique((event.id, *others, *(one.id for one in orders)))
-    return teller.say(f"course.{event.kind}", facts, orders=words, Orders=capital(words), date=scribe.date(event.at))
+    kind = _how_changed(scribe, orders) if event.kind == "treatment_changed" else event.kind
+    return teller.say(f"course.{kind}", facts, orders=words, Orders=capital(words), date=scribe.date(event.at))
+
+
+def _how_changed(scribe: Scribe, orders: Sequence[Prescription]) -> str:
+    """Return what a change of treatment was: one drug for another, the same one taken up again, or one more."""
+    known = [one for one in scribe.known.life.prescriptions if one.known_at <= scribe.known.at]
+    for new in orders:
+        for old in known:
+            near = old.stop is not None and abs(old.stop - new.start) <= _REPLACES
+            alike = old.id == new.continues or old.drug == new.drug or old.indication == new.indication
+            if old.id != new.id and near and alike and old.start < new.start:
+                return "treatment_changed"
+    earlier = {one.drug for one in known if one.start < min(new.start for new in orders)}
+    return "treatment_resumed" if all(one.drug in earlier for one in orders) else "treatment_added"
 
 
 def _held(scribe: Scribe, teller: Teller, event: CourseEvent) -> Sentence | None:

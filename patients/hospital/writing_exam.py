@@ -79,11 +79,14 @@ def later_examination(scribe: Scribe, better: Mapping[str, CourseEvent], service
     """
     teller = scribe.teller("physical-exam", copied=scribe.style.copies)
     parts = table("exam_consult").get(service or "", "").split() or _PARTS
-    return _parts(scribe, teller, better, [part for part in _PARTS if part in parts])
+    once: Collection[str] = () if service else table("exam_once")
+    return _parts(scribe, teller, better, [part for part in _PARTS if part in parts], once)
 
 
-def _parts(scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], parts: Sequence[str]) -> list[Sentence]:
-    present, absent = _by_part(scribe.known, better)
+def _parts(
+    scribe: Scribe, teller: Teller, better: Mapping[str, CourseEvent], parts: Sequence[str], once: Collection[str] = ()
+) -> list[Sentence]:
+    present, absent = _by_part(scribe.known, better, once)
     if ventilated(scribe.known) is not None:  # who is sedated shows neither the mind nor what takes an answer
         parts = [part for part in parts if part != "psych"]
         silent = {*table("exam_mind"), *table("exam_answered")}
@@ -120,8 +123,13 @@ def _wound(scribe: Scribe, teller: Teller, part: str) -> tuple[list[str], list[s
     return [teller.words("exam.wound", site=site)], [done[-1].id]
 
 
-def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str, list[Sign]], dict[str, list[Sign]]]:
-    """Return the signs that are there now and those that are not, by part: the last word on each counts."""
+def _by_part(
+    known: Known, better: Mapping[str, CourseEvent], once: Collection[str]
+) -> tuple[dict[str, list[Sign]], dict[str, list[Sign]]]:
+    """Return the signs that are there now and those that are not, by part: the last word on each counts.
+
+    What is looked for `once` is not looked for again day by day.
+    """
     last: dict[str, Sign] = {}
     for one in sorted((one for one in known.signs if one.type == "sign"), key=lambda one: (one.known_at, one.id)):
         before = last.get(one.finding)
@@ -134,6 +142,8 @@ def _by_part(known: Known, better: Mapping[str, CourseEvent]) -> tuple[dict[str,
     for one in sorted(last.values(), key=lambda one: (one.rank, one.onset, one.id)):
         profile = finding_profiles().get(one.finding)
         part = profile.exam or "general" if profile is not None else "general"
+        if one.finding in once:
+            continue
         if one.finding in standing:
             present.setdefault(part, []).append(one)
         elif not belied(one.finding, standing) and _deniable(one.finding, there, standing):
