@@ -21,7 +21,7 @@ UNCHANGED_PERCENT: Final = (30, 47)
 """How many of the CR turns are right with "no change"."""
 ADAPTIVE_PERCENT: Final = 40
 """Aimed-at share of adaptive DG turns; at least a third is wanted."""
-TURNED_PERCENT: Final = 56
+TURNED_PERCENT: Final = 58
 """Aimed-at share of interview turns that turn the right answer; at least half is wanted."""
 _WRITES: Final = 2
 """How much a tool's share of the orders speaks against one more of them."""
@@ -84,7 +84,7 @@ class Quota:
         cost = share + topic + 3 * lab
         if move.task == "DG":
             adaptive = self._percent("adaptive:yes", "adaptive:no")
-            cost += 160 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
+            cost += 120 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0
         if move.source in {"patient", "mixed"}:
             cost += 40 if not turns(move) and self.wants_turned() else 0
         if move.task == "WU":

@@ -37,10 +37,8 @@ _PLAIN: Final = 400
 """What words cost that leave nothing out …"""
 _PLAIN_WANTED: Final = 100
 """… and what they cost while fewer turns are explicit than may be: less than a type that is far ahead."""
-_PLAIN_PERCENT: Final = 18
+_PLAIN_PERCENT: Final = 16
 """Below this share of explicit turns, a type that is far ahead gives way to none."""
-_FAR_PERCENT: Final = 107
-"""A type is far ahead that has more than so much of its own share."""
 _NAMING: Final = 15
 """What an opening costs that names a drug beside what it asks."""
 _NAMES_DRUG: Final = 3
@@ -138,10 +136,6 @@ def price(
     shares = {one: counts[one] * 1000 // mix[one] for one in mix}
     least = _ENOUGH * 1000 * len(mix) // sum(mix.values())
     ahead = (shares[type_ or EXPLICIT] - min(shares.values())) * 300 // max(least, sum(shares.values()))
-    total = sum(counts[one] for one in mix)
-    if type_ is not None and total >= _ENOUGH:
-        far = counts[type_] * sum(mix.values()) * 100 > _FAR_PERCENT * mix[type_] * total
-        ahead = _MOST_AHEAD if far and mix is EVEN else ahead
     return min(_MOST_AHEAD, ahead) + (type_ is None)
 
 
