@@ -208,6 +208,28 @@ def adult(case: Case) -> bool:
     return age is not None and age >= _ADULT
 
 
+def in_intensive_care(case: Case) -> bool:
+    """Tell whether the patient is in an ICU at the anchor: a part of the stay that has begun and not ended."""
+    return case.memo("decisions.charted.icu", _in_intensive_care)
+
+
+def _in_intensive_care(case: Case) -> bool:
+    return any(
+        _names_icu(resource) and _running(resource.get("period", {}), case.anchor)
+        for resource in case.snapshot.resources("Encounter")
+        if str(resource.get("partOf", {}).get("reference", "")).rpartition("/")[2] == case.encounter
+    )
+
+
+def _names_icu(encounter: Resource) -> bool:
+    return "icu" in {code for one in encounter.get("type", ()) for code in _codes(one)}
+
+
+def _running(period: Mapping[str, Any], at: Instant) -> bool:
+    begun = "start" in period and parse_instant(period["start"]) <= at
+    return begun and ("end" not in period or parse_instant(period["end"]) > at)
+
+
 def beyond_cure(case: Case) -> bool:
     """Tell whether comfort is what is aimed at, so that nothing by rule is asked for."""
     services = {"palliative_care"}

@@ -29,8 +29,12 @@ from wardround.sessions.moves.writes import decision_writes
 from wardround.sessions.record import Order, Pair, plain, rule_for
 
 from .decision import Decision, DecisionKind, Hinge
+from .dosed import dose_fits
+from .owned import owned
 
 KIND_ID: Final = "drug_lab"
+_AS_ORDERED: Final = frozenset({"continue", "recheck", "same-dose"})
+"""Acts by which a drug goes on at the dose ordered."""
 
 
 def decisions(case: Case) -> tuple[Decision, ...]:
@@ -72,6 +76,8 @@ def stands(case: Case, pair: Pair) -> bool:
     """Tell whether a pair's rule may be asked about: not contested, nothing graver known, and it can be acted on."""
     words = case.common.rules.get(pair.rule.id)
     if pair.rule.act not in case.common.acts or (words is not None and words.contested):
+        return False
+    if owned(case, pair.rule.id) or (pair.rule.act in _AS_ORDERED and not dose_fits(case, pair.order)):
         return False
     if _grey(case.common, pair) or not _usable(case.common, pair) or _outranked(case, pair, pair.rule.act):
         return False
@@ -247,6 +253,8 @@ def _differs(case: Case, pair: Pair, rule: MonitoringRule, fact: Fact | None, ke
     if rule.act not in case.common.acts or (words is not None and words.contested):
         return False
     other = replace(pair, rule=rule)
+    if owned(case, rule.id) or (rule.act in _AS_ORDERED and not dose_fits(case, pair.order)):
+        return False
     if _outranked(case, pair, rule.act) or (rule.act == "reduce" and not _reducible(case.common, other)):
         return False
     if fact is None:

@@ -15,6 +15,7 @@ from wardround.sessions.record import Reading
 
 from .charted import adult, fresh, latest
 from .decision import Decision, DecisionKind, Hinge
+from .owned import owned
 from .tables import band_of, charted_as, decide, other_values, tables, worth_asking
 
 KIND_ID: Final = "lab"
@@ -43,7 +44,7 @@ def _decision(case: Case, table: DecisionTable) -> Decision | None:
         return None
     value = knowledge.convert(reading.value, reading.unit, table.unit, table.subject)
     band = None if value is None else band_of(case, table, value)
-    if band is None or not (band.indicated or worth_asking(case, table, reading)):
+    if band is None or owned(case, band.id) or not (band.indicated or worth_asking(case, table, reading)):
         return None
     for other in other_values(case, table, band):
         hinge = _hinge(case, table, reading, other)

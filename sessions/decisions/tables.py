@@ -12,11 +12,13 @@ from wardround.rubrics import Act
 from wardround.sessions.moves.move import Case
 from wardround.sessions.record import Reading, plain
 
-from .charted import beyond_cure, done_within, has, latest, takes
+from .charted import beyond_cure, done_within, has, in_intensive_care, latest, takes
 from .decision import Decision, Hinge
 
 _UP: Final = Decimal("1.15")
 _DOWN: Final = Decimal("0.85")
+_INTENSIVE: Final = "critical care"
+"""Target of the steps that ask intensive care to see a patient."""
 
 
 def tables(case: Case, kind: str) -> Iterable[DecisionTable]:
@@ -35,6 +37,8 @@ def arises(case: Case, table: DecisionTable) -> bool:
     if table.needs and not has(case, table.needs):
         return False
     if table.needs_drugs and not takes(case, table.needs_drugs):
+        return False
+    if table.step.target == _INTENSIVE and in_intensive_care(case):
         return False
     if has(case, table.unless) or takes(case, table.unless_drugs) or done_within(case, table.unless, 240):
         return False

@@ -225,7 +225,7 @@ def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) 
         assert reading.level is not None
         if fact is None or not interviewable(order) or holds(rule.test, reading.level) != held:
             continue
-        if fact.reason in rule.unless:
+        if fact.reason in rule.unless or rule.by != "missing":
             continue
         ways = (_ask_way(case, order, fact), _order_way(case, order))
         move = _branch_on(case, kind, reading, rule.test, order, ways)

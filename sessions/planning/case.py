@@ -42,6 +42,8 @@ TYPES: Final = (
 )
 """Resource types that a search tool reads."""
 MID_STAY_HOUR: Final = 10
+_VISIT_HOURS: Final = 4
+"""What is shorter is a visit."""
 _BUILT_IN: Final = frozenset({"wardround hospital", "wardround ward"})
 _SOUND: Final = frozenset({"missing", "delayed_result", "med_list_vs_note"})
 """Kinds or details of planted flaws that leave right what results and orders say (a note's list may be wrong)."""
@@ -79,12 +81,17 @@ def rounds(store: ChartStore, patient: str, anchor: AnchorName) -> tuple[tuple[s
 
 
 def _stays(chart: Chart) -> list[tuple[str, Instant, Instant]]:
-    """Return the closed hospital stays of a chart as (id, start, end), as known in the end."""
+    """Return the closed hospital stays of a chart as (id, start, end), as known in the end.
+
+    Visits of less than four hours are none: nobody makes a ward round there.
+    """
     stays = []
     for resource in chart.at(NEVER - 1).resources("Encounter"):
         period = resource.get("period", {})
         if is_hospital_stay(resource) and "start" in period and "end" in period:
-            stays.append((str(resource["id"]), parse_instant(period["start"]), parse_instant(period["end"])))
+            start, end = parse_instant(period["start"]), parse_instant(period["end"])
+            if end - start >= _VISIT_HOURS * _HOUR:
+                stays.append((str(resource["id"]), start, end))
     return stays
 
 

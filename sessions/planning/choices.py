@@ -14,8 +14,10 @@ ASKED: Final = "asked"
 SCORE: Final = "score"
 SIDES: Final = "sides"
 HINGE: Final = "hinge"
-"""What a session must hold: a turn that asks the patient, a score to work out, two sides to weigh, and a turn whose
-gold could change with an earlier turn's result (`chain.py`)."""
+DANGER: Final = "danger"
+"""What a session must hold: a turn that asks the patient, a score to work out, two sides to weigh, a turn whose
+gold could change with an earlier turn's result (`chain.py`), and one that takes up the patient's danger
+(`danger.py`)."""
 _HINGED: Final = frozenset({"trend", "prescribe_if"})
 
 

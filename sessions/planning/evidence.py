@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from wardround.patients import NEVER, format_instant, knowledge, parse_instant
+from wardround.sessions.decisions.charted import done_within, fresh, has, takes
 from wardround.sessions.moves.move import Case
 from wardround.sessions.record import drug_of
 
@@ -158,9 +159,27 @@ def _lack(need: Requirement, evidence: Evidence) -> str:
     return f"{need.evidence.replace('_', ' ')}: {evidence[need.evidence]}, at least {need.least}"
 
 
+def interviewed(case: Case) -> bool:
+    """Tell whether the patient can be asked: awake, breathing alone, and no caregiver speaks in their place.
+
+    Every session asks the patient, and a physician's words ask them, not who sits at the bed.
+    """
+    return case.memo("evidence.interviewed", _interviewed)
+
+
+def _interviewed(case: Case) -> bool:
+    rules = evidence_rules().unheard
+    gcs = case.view.vitals.get("gcs")
+    clouded = gcs is not None and gcs.value < rules.gcs_below and fresh(case, gcs, rules.hours)
+    silent = has(case, rules.conditions) or takes(case, rules.drugs) or done_within(case, rules.done, rules.hours)
+    return not (clouded or silent or case.interview.persona.informant == "caregiver")
+
+
 def lacks(scenario: Scenario, tier: Tier, case: Case) -> tuple[str, ...]:
     """Return what the record lacks for a scenario and tier; empty where it is enough."""
     evidence = evidence_of(case)
+    if not interviewed(case):
+        return ("the patient cannot be interviewed: sedated, ventilated, or somebody else speaks",)
     return (*missing(scenario.eligibility, evidence), *missing(evidence_rules().tiers[tier], evidence))
 
 

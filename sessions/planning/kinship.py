@@ -172,10 +172,28 @@ def bearing_of(case: Case, move: Move) -> Bearing:
         near.append(_circles_of(case, frozenset({move.slots["drug"].id}))[0])
     if decision is None:
         return Bearing(frozenset(inputs), tuple(near))
-    near.append(_circles(case, decision)[0])
+    near += (_circles(case, decision)[0], _moved_with(case, decision))
     return Bearing(
         frozenset(inputs), tuple(near), _ALSO.get(decision.kind, frozenset()), living=decision.kind == "home"
     )
+
+
+def _moved_with(case: Case, decision: Decision) -> _Circle:
+    """Return what the illnesses that move a decision's value move and show as well; worked out once."""
+    reading = decision.reading
+
+    def draw(case: Case) -> _Circle:
+        kin, profiles = _Circle(), knowledge.condition_profiles()
+        for condition in sorted(charted(case).active):
+            profile = profiles.get(condition)
+            labs = set() if profile is None else {effect.lab for effect in profile.effects}
+            if profile is not None and reading is not None and reading.lab in labs:
+                kin.labs.update(labs)
+                kin.findings.update(edge.finding for edge in profile.findings)
+                kin.studies.update(order.study for order in profile.workup.studies)
+        return kin
+
+    return case.memo(f"planning.kinship.moved.{None if reading is None else reading.lab}", draw)
 
 
 def bearing(case: Case, move: Move, earlier: Sequence[Move]) -> frozenset[str]:

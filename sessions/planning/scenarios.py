@@ -114,6 +114,18 @@ class Systems(_Frozen):
     source: str
 
 
+class Unheard(_Frozen):
+    """Who is not asked on a round, by any of these."""
+
+    conditions: tuple[str, ...]
+    drugs: tuple[str, ...]
+    """Ordered now: they put to sleep or paralyse."""
+    done: tuple[str, ...]
+    """Charted within the hours."""
+    gcs_below: int
+    hours: int = Field(ge=1)
+
+
 class EvidenceRules(_Frozen):
     """How evidence is counted, and what each tier asks for."""
 
@@ -126,6 +138,7 @@ class EvidenceRules(_Frozen):
     home_categories: tuple[str, ...]
     """Categories of orders that run at home."""
     systems: Systems
+    unheard: Unheard
     tiers: dict[Tier, Alternatives]
 
 

@@ -15,7 +15,8 @@ from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
 
 from .chain import chain_of
-from .choices import ASKED, HINGE, SCORE, SIDES, Choice, brings, brought, looks_anew, rests_on
+from .choices import ASKED, DANGER, HINGE, SCORE, SIDES, Choice, brings, brought, looks_anew, rests_on
+from .danger import dangers, takes_up
 from .kinship import FAR, NEAR, bearing_of, distance, distance_of_dose, near_drugs, touches
 from .leaning import Leaning
 from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matter, writes_of
@@ -118,7 +119,14 @@ class Search:
         """What every turn after the opening may be; None until it is worked out."""
         self.pools: list[list[Choice]] = []
         """Of these, what is tried."""
-        wanted = {ASKED: True, HINGE: not self.alone, SCORE: self.wants_score, SIDES: tier == "rich"}
+        self.in_danger = not ease and bool(dangers(case))
+        wanted = {
+            ASKED: True,
+            HINGE: not self.alone,
+            SCORE: self.wants_score,
+            SIDES: tier == "rich",
+            DANGER: self.in_danger,
+        }
         self.musts = frozenset(one for one, must in wanted.items() if must)
         """What a whole session must hold."""
         self.kinds: list[frozenset[frozenset[str]]] = []
@@ -147,7 +155,7 @@ class Search:
         self.brought = [frozenset({frozenset[str]()})]
         for pool in reversed(pools):
             self.brought.insert(0, brought(pool, self.brought[0]))
-        if self._can_be(brings(self.opening, 0), 0):
+        if self._can_be(self._brings(self.opening, 0), 0):
             self._deeper((self.opening,), 0)
         return self.found
 
@@ -222,7 +230,7 @@ class Search:
         read = [kind for move in chosen for kind in move.types]
         often = {kind for kind in read if read.count(kind) >= 2}
         new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < self.types_least else 0
-        had = frozenset().union(*(brings(move, place) for place, move in enumerate(chosen)))
+        had = frozenset().union(*(self._brings(move, place) for place, move in enumerate(chosen)))
         # what could not lead to a whole session, or would ask the patient again, is left out at once
         use = {one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one}
         pool, earlier = self.pools[turn - 1], None
@@ -283,7 +291,7 @@ class Search:
                 self._cost(move),
                 move.types,
                 move.source in INTERVIEW,
-                brings(move, 1),
+                self._brings(move, 1),
                 rests_on(move),
                 looks_anew(move),
             )
@@ -297,6 +305,11 @@ class Search:
             id(choice) for asks in (True, False) for choice in [one for one in choices if one.asks is asks][:_WIDTH]
         }
         return [choice for choice in choices if id(choice) in kept]
+
+    def _brings(self, move: Move, turn: int) -> frozenset[str]:
+        """Return what a move brings of what a whole session must hold."""
+        found = brings(move, turn)
+        return found | {DANGER} if self.in_danger and takes_up(self.case, move) else found
 
     def _cost(self, move: Move) -> int:
         cost = self.quota.cost(self.scenario.id, move)

@@ -60,6 +60,7 @@ def senseless(case: Case, thread: Decision, chosen: Sequence[Move], move: Move, 
     """
     return (
         _asks_again(chosen, move, alone=alone)
+        or _judged_before(chosen, move)
         or _left_open(case, chosen, move)
         or _passes_over(case, thread, [*chosen, move])
     )
@@ -75,6 +76,19 @@ def _asks_again(chosen: Sequence[Move], move: Move, *, alone: bool) -> bool:
     orders = {key for key in move.keys if key.startswith(_ORDERED)}
     told = (one for one in chosen if any(call.tool == _LOOKED_UP for call in one.calls))
     return any(orders & one.keys for one in told)
+
+
+def _judged_before(chosen: Sequence[Move], move: Move) -> bool:
+    """Tell whether a turn opens again what was judged: the order of a drug, or its dose by a rule.
+
+    An order may still be set against what the patient says of it: that was not heard yet.
+    """
+    dosed = move.kind == _DOSED
+    if not dosed and (move.kind not in _ASKS_ORDER or move.conflict):
+        return False
+    judged = {one.decision.order.drug for one in chosen if one.task == "CR" and one.decision and one.decision.order}
+    asked = {entity.id for entity in move.slots.values() if entity.kind == "drug"}
+    return not judged.isdisjoint(asked)
 
 
 def _left_open(case: Case, chosen: Sequence[Move], move: Move) -> bool:

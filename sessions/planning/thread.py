@@ -9,6 +9,7 @@ from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
 
+from .danger import decides_danger
 from .kinship import near_drugs, of_the_stay
 from .offering import against, decisions_of, pulled, pulling, writes_of
 from .quota import Quota
@@ -21,6 +22,8 @@ _OF_THE_STAY: Final = 150
 """What a thread is preferred by that belongs to what the patient is here for: an emergency comes first."""
 _GRAVE: Final = 60
 """What a thread is preferred by that asks for an act at once."""
+_DANGER: Final = 250
+"""What a thread is preferred by that takes up a danger of the patient (`danger.py`)."""
 _SCORED: Final = 40
 """What a thread is preferred by that a score belongs to, where one must be worked out."""
 _TURNED: Final = 60
@@ -63,6 +66,7 @@ def threads_of(case: Case, scenario: Scenario, tier: Tier, arc: Arc, stream: Str
             quota.decision_cost(scenario.id, one.subject, one.unchanged)
             + 15 * place[one.kind]
             - (_OF_THE_STAY if of_the_stay(case, one) else 0)
+            - (_DANGER if decides_danger(case, one) else 0)
             - (_GRAVE if one.severity > 1 and not one.unchanged else 0)
             - (_SCORED if scored and scores_called_for(case, one, near_drugs(case, one)) else 0)
             - (_TURNED if wants_turned and (one.turned or against(case, one)) else 0)

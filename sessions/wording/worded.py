@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Final
 
-from wardround.patients import Stream, knowledge
+from wardround.patients import DAY, Stream, knowledge
+from wardround.sessions.moves.drugs import last_dose
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.nearness import monitored_by
 from wardround.sessions.session import Implicitness
@@ -163,6 +164,7 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
         for one in later
         if (drug := one.slots.get("drug")) is not None
         and drug.id in case.view.orders
+        and _on_it(case, drug.id)
         and (_moved_by(drug.id) & measured if measured else drug.id in decided)
     )
     if not drugs:
@@ -170,6 +172,12 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     first = later[0].slots.get("drug")  # the turn that comes next has no other query to fall back on
     drug = max(drugs, key=lambda one: (drugs[one] + (one == first), one == first, one.key))
     return replace(move, slots={**move.slots, "drug": drug})
+
+
+def _on_it(case: Case, drug: str) -> bool:
+    """Tell whether the patient is on a drug these days: a dose was given within a day."""
+    dose = last_dose(case, drug)
+    return dose is not None and dose.outcome == "given" and dose.at >= case.anchor - DAY
 
 
 def _may_name(used: Mapping[str, int]) -> bool:

@@ -30,6 +30,13 @@ _ONE: Final[Mapping[Language, re.Pattern[str]]] = {
 }
 
 
+_THIS: Final[Mapping[Language, re.Pattern[str]]] = {
+    "en": re.compile(r"\b(?:this|that) \{lab\}"),
+    "zh": re.compile(r"[这那]个?\{lab\}|\{lab\}(?:和体温)?这样"),
+}
+"""Words that speak of a value as told."""
+
+
 @dataclass(frozen=True)
 class Worded:
     """One query in words."""
@@ -149,11 +156,25 @@ class Writer:
         ways: set[str] = set()
         for pair in self._plain() if type_ is None else self._of_type(type_, discourse):
             way = pair.shapes["en"].drops
+            if self._presumes(pair, discourse):
+                continue
             if way not in ways and not said.intersection(one.id for one in pair.shapes.values()):
                 ways.add(way)
                 yield pair
                 if type_ is None:
                     return
+
+    def _presumes(self, pair: Pair, discourse: Discourse) -> bool:
+        """Tell whether words speak of a value that nobody has told yet ("with this {lab}")."""
+        lab = self._move.slots.get("lab")
+        if lab is None or not any(_THIS[language].search(shape.explicit) or _THIS[language].search(shape.implicit)
+                                  for language, shape in pair.shapes.items()):  # fmt: skip
+            return False
+        earlier = [said.move for said in discourse.turns]
+        told = {one for move in earlier for one in move.labs}
+        told |= {move.decision.reading.lab for move in earlier if move.task == "CR" and move.decision is not None
+                 and move.decision.reading is not None}  # fmt: skip
+        return lab.id not in told
 
     def _plain(self) -> Iterator[Pair]:
         """Yield the explicit forms alone, of shapes that point back to nothing."""
@@ -231,8 +252,9 @@ class Writer:
             for slot in self._needs - (shape.slots - shape.left_out)
             if slot in self._move.slots
         )
-        if self._move.task == "DG" and self._move.score is None and not self._recovered(hidden, discourse):
-            return None  # what is gathered leans on the picture only where it leaves out what is in it
+        if self._move.task == "DG" and self._move.score is None:
+            if self._move.source == "ehr" or not self._recovered(hidden, discourse):
+                return None  # nobody says "given all this" and then has something merely looked up
         known = {entity.key: entity for said in discourse.turns for entity in said.move.slots.values()}
         # a plain look-up turns on nothing that was asked before
         rests = self._about.of(known.values())

@@ -372,9 +372,10 @@ def test_holds(test, level, held):
 
 
 def test_the_patient_is_asked_or_the_order_looked_up(make_builder, case_from):
-    low = {"Hemoglobin": [("03-04", "12.4"), ("03-08", "10.6")]}
-    for more, kind, source in (({"labs": low}, "branch_ask", "mixed"), ({}, "branch_order", "ehr")):
-        case = case_from(make_builder(**more))
+    for value, kind, source in (("190", "branch_ask", "mixed"), ("80", "branch_order", "ehr")):
+        chart = make_builder(Atorvastatin="40 mg")
+        chart.lab("LDL cholesterol", value, "mg/dL", at="2030-03-08T06:00:00Z", low="0", high="129", encounter="stay-1")
+        case = case_from(chart)
         offer = next(one for one in branches.KINDS if one.kind == kind).offer
         move = next(one for one in offer(case, focus_on(case, "sodium"), Stream("ask")) if "drug" in one.slots)
         assert move.source == source
