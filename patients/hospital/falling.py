@@ -42,8 +42,8 @@ def count_followed(course: Course) -> str | None:
     """Return the id of the last count, where it fell under an anticoagulant and is looked at again later; or None."""
     if _WATCHED not in course.decided:
         return None
-    results = course.making.results[course.first_result :]
-    return next((one.id for one in reversed(results) if one.lab == rules().falling.lab), None)
+    back = [one for one in course.making.results[course.first_result :] if one.known_at <= course.leaves]
+    return next((one.id for one in reversed(back) if one.lab == rules().falling.lab), None)
 
 
 def _fallen(course: Course, at: Instant, *, further: bool) -> Instant | None:
