@@ -10,9 +10,10 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics import Act
 from wardround.sessions.moves.courses import decide_course_move
 from wardround.sessions.moves.cultures import barred
-from wardround.sessions.moves.drugs import askable, dose_move
+from wardround.sessions.moves.drugs import dose_move
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.order_words import askable
 from wardround.sessions.moves.parts import drug_entity
 from wardround.sessions.moves.writes import order_fields, prescribe, recheck
 from wardround.sessions.record import plain

@@ -22,9 +22,10 @@ from wardround.sessions.moves.adherence import (
     trend_adherence_moves,
 )
 from wardround.sessions.moves.decide_drug import decide_moves
-from wardround.sessions.moves.drugs import askable, clear_dose, dose_move, given_move, last_dose
+from wardround.sessions.moves.drugs import clear_dose, dose_move, given_move, last_dose
 from wardround.sessions.moves.labs import latest_lab
 from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.order_words import askable
 from wardround.sessions.moves.writes import decision_writes
 from wardround.sessions.record import Order, Pair, plain, rule_for
 

@@ -10,9 +10,10 @@ from typing import Final
 from wardround.patients import Stream, knowledge
 from wardround.patients.knowledge import Names, SideEffectRule, drug_profiles, side_effects_of
 from wardround.rubrics import Act
-from wardround.sessions.moves.drugs import askable, dose_move
+from wardround.sessions.moves.drugs import dose_move
 from wardround.sessions.moves.labs import look_up
 from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.order_words import askable
 from wardround.sessions.moves.parts import drug_entity
 from wardround.sessions.moves.patient import lab_symptom_move, symptom_move
 from wardround.sessions.moves.patient_decisions import decide_symptom_move

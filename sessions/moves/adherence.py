@@ -13,8 +13,10 @@ from wardround.sessions.common import common
 from wardround.sessions.record import Order, Reading, drug_of
 from wardround.sessions.session import GoldCall
 
-from .drugs import as_needed, monitoring_labs, near_orders, order_call, order_items, order_line, topic, was_asked
+from .drug_items import order_items
+from .drugs import monitoring_labs, near_orders, order_call, topic, was_asked
 from .move import Case, Focus, Move, MoveKind, kept
+from .order_words import as_needed, order_line
 from .parts import (
     ask_call,
     bullets,

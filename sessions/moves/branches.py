@@ -19,20 +19,11 @@ from wardround.sessions.session import Branch, GoldCall
 
 from .adherence import adherence_call, adherence_fact, heard_item, interviewable, said_items, said_line
 from .branch_rules import DrugBranch, LabBranch, Test, branch_rules
-from .drugs import (
-    given_call,
-    given_items,
-    given_line,
-    last_dose,
-    near_orders,
-    order_call,
-    order_items,
-    order_line,
-    topic,
-    was_asked,
-)
+from .drug_items import given_items, order_items
+from .drugs import given_call, given_line, last_dose, near_orders, order_call, topic, was_asked
 from .move import Case, Focus, Move, MoveKind
 from .nearness import near_labs
+from .order_words import order_line
 from .parts import (
     bullets,
     drug_entity,
@@ -147,7 +138,8 @@ class _Way:
 
 def _order_way(case: Case, order: Order) -> _Way:
     items = tuple(order_items(order))
-    return _Way(order_call(case, order), "dose", order_line(order), items, order.key, told=items[-1].check)
+    dose = next(one.check for one in items if one.id.startswith("dose-"))
+    return _Way(order_call(case, order), "dose", order_line(order), items, order.key, told=dose)
 
 
 def _ask_way(case: Case, order: Order, fact: Fact) -> _Way:

@@ -12,8 +12,9 @@ from wardround.patients.knowledge import Names, OrganRule
 from wardround.rubrics import Forbid, MentionCheck, Text
 from wardround.sessions.record import Order, Reading, plain
 
-from .drugs import dose_words, near_orders, spaced
+from .drugs import near_orders
 from .move import Case, Focus, Move, MoveKind
+from .order_words import dose_words, spaced
 from .parts import chart_call, drug_entity, lab_call, lab_entity, read_item
 from .writes import order_fields, usual_doses, write_items
 

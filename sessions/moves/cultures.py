@@ -24,8 +24,10 @@ from wardround.sessions.record_cultures import Culture, Susceptibility, culture_
 from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import cultures, infection
 
-from .drugs import askable, order_call, order_items, order_line, spaced, topic, was_asked
+from .drug_items import order_items
+from .drugs import order_call, topic, was_asked
 from .move import Case, Focus, Move, MoveKind, kept
+from .order_words import askable, order_line, spaced
 from .parts import (
     advice_item,
     bullets,

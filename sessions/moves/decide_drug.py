@@ -12,8 +12,6 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics import (
     AllOf,
     AnyOf,
-    AvoidsCheck,
-    BecauseCheck,
     Check,
     Item,
     MentionCheck,
@@ -22,15 +20,16 @@ from wardround.rubrics import (
 )
 from wardround.sessions.common import common
 from wardround.sessions.decisions.decision import Decision
-from wardround.sessions.record import Level, Order, Pair, Reading, plain
+from wardround.sessions.record import Level, Pair, Reading, plain
 from wardround.sessions.session import GoldCall
 
 from .adherence import adherence_call, heard_item, said_items, said_line
-from .drugs import spaced, topic
+from .drug_advice import about, because_item, drug_advice_item, drug_danger_item, pair_of
+from .drugs import topic
 from .move import Case, Move
+from .order_words import spaced
 from .parts import (
     LEVELS,
-    advice_item,
     aimed_words,
     capital,
     drug_entity,
@@ -82,7 +81,7 @@ def decide_moves(case: Case, decision: Decision, mixed: bool) -> Iterator[Move]:
 
 
 def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | None) -> Move:
-    reading, order = _about(decision)
+    reading, order = about(decision)
     told = mixed or decision.turned
     calls: list[GoldCall] = [lab_call(case, reading)]
     labs = [reading.lab]
@@ -91,6 +90,9 @@ def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | Non
         labs.append(conflict.reading.lab)
     if mixed:
         calls.append(adherence_call(case, order))
+    slots = {"lab": lab_entity(case, reading), "drug": drug_entity(case, order)}
+    if conflict is not None and conflict.reading is not None:
+        slots["lab2"] = lab_entity(case, conflict.reading)
     fact = decision.fact if told else None
     return Move(
         kind="decide_ask" if mixed else "decide",
@@ -100,7 +102,7 @@ def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | Non
         calls=tuple(calls),
         answer=two_sentences(_found(case, decision, told, conflict), _advised(case, decision, told)),
         rubric=_rubric(case, decision, told, conflict),
-        slots={"lab": lab_entity(case, reading), "drug": drug_entity(case, order)},
+        slots=slots,
         keys=frozenset({*reading.keys, *((f"fact/{fact.id}",) if fact is not None else ())}),
         labs=tuple(labs),
         needs=frozenset({"threshold"}),
@@ -109,11 +111,6 @@ def _move(case: Case, decision: Decision, mixed: bool, conflict: _Conflict | Non
         turned=decision.turned,
         conflict=conflict.label if conflict is not None else "",
     )
-
-
-def _about(decision: Decision) -> tuple[Reading, Order]:
-    assert decision.reading is not None and decision.order is not None
-    return decision.reading, decision.order
 
 
 def level_of(case: Case, decision: Decision) -> Level:
@@ -127,16 +124,11 @@ def level_of(case: Case, decision: Decision) -> Level:
     return _AIMED.get(rule.act, "high")
 
 
-def pair_of(decision: Decision) -> Pair:
-    """Return the drug, lab and rule that a decision of kind drug_lab comes from."""
-    return cast(Pair, decision.extra["pair"])
-
-
 # -- items -------------------------------------------------------------------------------------------------------------
 
 
 def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | None) -> tuple[Item, ...]:
-    reading, order = _about(decision)
+    reading, order = about(decision)
     items = [read_item(reading), value_item(reading), _finding_item(case, decision)]
     rests_on = [f"finding-{reading.lab}"]
     if told and decision.fact is not None:
@@ -152,9 +144,9 @@ def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | No
             items.append(read_item(conflict.reading))
         items.append(conflict.item)
     if not told or (conflict is None and not decision.turned):
-        items.append(_because_item(decision))
-    items.append(advice_item(decision, rests_on))
-    items.append(_danger_item(case, decision))
+        items.append(because_item(decision))
+    items.append(drug_advice_item(case, decision, rests_on))
+    items.append(drug_danger_item(case, decision))
     if sum(not one.id.startswith(("read-", "heard")) for one in items) < _MOST:
         items.append(grounded_item())
     return tuple(items)
@@ -162,17 +154,18 @@ def _rubric(case: Case, decision: Decision, told: bool, conflict: _Conflict | No
 
 def _finding_item(case: Case, decision: Decision) -> Item:
     """Return the item that places the value: its status against the chart's range, or its side of the rule's bound."""
-    reading, _ = _about(decision)
+    reading, _ = about(decision)
     rule, level = pair_of(decision).rule, level_of(case, decision)
     # A level is read against the drug's target, or against the range for the untreated, which the chart gives.
     checks = reading_checks(reading)
     if level not in {reading.level, reading.against_target}:
         checks.append(StatusCheck(concept=reading.name, status=level))
     for bound in dict.fromkeys((rule.at_least, _said(rule.at_least))):
-        if bound is not None:
+        # "above 20" does not say that platelets of 80 are low
+        if bound is not None and level != "low":
             checks.append(side_check(reading, "above", bound, bound_unit(decision)))
     for bound in dict.fromkeys((rule.below, _said(rule.below))):
-        if bound is not None:
+        if bound is not None and (level != "high" or rule.act == "continue"):
             checks.append(side_check(reading, "below", bound, bound_unit(decision)))
     checks.extend(_named(decision))
     words = _placed(case, decision)
@@ -195,39 +188,12 @@ def _named(decision: Decision) -> list[Check]:
 
 def _placed(case: Case, decision: Decision) -> Names:
     """Return how the value reads: against the range aimed at, else its level with the bound that it is beyond."""
-    reading, _ = _about(decision)
+    reading, _ = about(decision)
     aimed = aimed_words(reading)
     if aimed is not None:
         return aimed
     level, limits = LEVELS[level_of(case, decision)], limit_words(decision, level_of(case, decision))
     return Names(en=f"{level.en}{limits.en}", zh=f"{level.zh}{limits.zh}")
-
-
-def _because_item(decision: Decision) -> Item:
-    """Return the item that the lab is given as the reason for what is advised."""
-    reading, _ = _about(decision)
-    checks = tuple(BecauseCheck(claim=f"{act} {target}", reason=reading.name) for act, target in decision.accepted)
-    return item(
-        "because",
-        f"Gives the {reading.name} as the reason for the recommendation.",
-        f"以{reading.zh}作为建议的依据。",
-        checks[0] if len(checks) == 1 else AnyOf(checks=checks),
-        (f"finding-{reading.lab}",),
-    )
-
-
-def _danger_item(case: Case, decision: Decision) -> Item:
-    """Return the safety item that the dangerous act is not advised."""
-    _, order = _about(decision)
-    act, target = decision.avoid
-    words = case.common.act_words[act]
-    return item(
-        "no-danger",
-        f"Does not advise to {words.en} {target}.",
-        f"没有建议{words.zh}{order.zh or order.name}。",
-        AvoidsCheck(act=act, target=target),
-        safety=True,
-    )
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------
@@ -246,7 +212,7 @@ def _conflicts(case: Case, decision: Decision, mixed: bool) -> Iterator[_Conflic
 
 def _not_taken(case: Case, decision: Decision) -> _Conflict:
     """Return the conflict of an active order with a patient who says they do not take the drug."""
-    _, order = _about(decision)
+    _, order = about(decision)
     assert decision.fact is not None
     said = said_items(case, decision.fact, order)[0].check
     ordered = AnyOf(checks=tuple(MentionCheck(concept=word) for word in _ACTIVE))
@@ -266,7 +232,7 @@ def _not_taken(case: Case, decision: Decision) -> _Conflict:
 
 def _other_lab(decision: Decision, other: Pair) -> _Conflict:
     """Return the conflict of two labs of one drug that ask for different acts."""
-    reading, _ = _about(decision)
+    reading, _ = about(decision)
     far = other.reading
     assert reading.level is not None and far.level is not None
     checks = (
@@ -295,7 +261,7 @@ def _other_lab(decision: Decision, other: Pair) -> _Conflict:
 
 def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | None) -> Names:
     """Return the first sentence: the value, how it reads, and what the patient said."""
-    reading, order = _about(decision)
+    reading, order = about(decision)
     words = _placed(case, decision)
     en = f"{capital(reading.name)} {reading.quantity} is {words.en}"
     zh = [f"{spaced(reading.zh)}{reading.quantity}，{words.zh}"]
@@ -312,7 +278,7 @@ def _found(case: Case, decision: Decision, told: bool, conflict: _Conflict | Non
 
 def _advised(case: Case, decision: Decision, told: bool) -> Names:
     """Return the second sentence: what to do, and why; missed doses that were told are not passed over."""
-    reading, _ = _about(decision)
+    reading, _ = about(decision)
     rule, advice = case.common.acts[decision.act], decision.advice
     if told and decision.fact is not None and decision.fact.state == "missed_doses":
         advice = Names(en=f"{advice.en} {_MISSED.en}", zh=f"{advice.zh}{_MISSED.zh}")

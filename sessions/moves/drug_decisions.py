@@ -9,7 +9,8 @@ from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.decisions.drug_lab import by_lab_alone, threads
 
-from .decide_drug import decide_moves, pair_of
+from .decide_drug import decide_moves
+from .drug_advice import pair_of
 from .drugs import was_asked
 from .move import Case, Focus, Move, MoveKind
 

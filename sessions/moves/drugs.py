@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
 from wardround.patients import Stream, format_instant
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, AnyOf, Check, Item, MentionCheck, Not, RetrievedCheck, Text, ValueCheck
-from wardround.sessions.common import OutcomeWords, common
+from wardround.rubrics import Text
 from wardround.sessions.record import Order, Reading
 from wardround.sessions.record_doses import Dose, last_doses
 from wardround.sessions.session import GoldCall
 
+from .drug_items import given_items, order_items, when_item
 from .move import Case, Focus, Move, MoveKind, kept
+from .order_words import askable, dose_words, order_line
 from .parts import (
     bullets,
     capital,
     chart_call,
     drug_entity,
     grounded_item,
-    item,
     lab_call,
     lab_entity,
     only_item,
@@ -33,89 +32,9 @@ from .parts import (
 )
 
 
-def askable(order: Order) -> bool:
-    """Tell whether an order is of a single amount of drug, so that its dose can be asked for."""
-    fixed = order.amount is not None and order.amount > 0
-    return fixed and order.unit.casefold() in common().dose_units
-
-
-def as_needed(order: Order) -> bool:
-    """Tell whether a drug is ordered for when it is needed, so that nobody takes it regularly."""
-    folded = order.frequency.casefold()
-    return order.as_needed or "as needed" in folded or "prn" in folded.split()
-
-
-def order_line(order: Order) -> Names:
-    """Return an order in words, as in "Warfarin 5 mg by mouth once daily", without full stop."""
-    route = common().routes.words.get(order.route)
-    often = frequency_words(order)
-    en = (capital(order.name), order.dose, route.en if route else "", often.en if often else "")
-    zh = (
-        f"{spaced(order.zh or order.name)}{dose_words(order.dose).zh}",
-        (route.zh or "") if route else "",
-        (often.zh or "") if often else "",
-    )
-    return Names(en=" ".join(part for part in en if part), zh="，".join(part for part in zh if part))
-
-
-def dose_words(dose: str) -> Names:
-    """Return a dose as each language writes it ("20 units", "20 单位")."""
-    amount, _, unit = dose.partition(" ")
-    return Names(en=dose, zh=f"{amount} {common().unit_words.get(unit.casefold(), unit)}".strip())
-
-
-def spaced(zh: str) -> str:
-    """Return a Chinese name with a space behind it where it ends in Latin script ("维生素D ")."""
-    return f"{zh} " if zh[-1:].isascii() else zh
-
-
-def frequency_words(order: Order) -> Names | None:
-    """Return how the physician says the order's frequency; None where it is not charted or not one that is known."""
-    folded = order.frequency.casefold()
-    return common().frequencies.get(folded) or common().charted.get(folded)
-
-
 def order_call(case: Case, order: Order) -> GoldCall:
     """Return the call that finds the active order of a drug."""
     return chart_call(case, "MedicationRequest.search", medication=order.name, status="active")
-
-
-def order_items(order: Order) -> list[Item]:
-    """Return the items that a drug's active order was looked up, and that drug and dose are told.
-
-    Raises:
-        AssertionError: The order has no single amount (see `askable`).
-    """
-    assert order.amount is not None
-    name, zh, read = order.name, order.zh or order.name, f"read-order-{order.drug}"
-    dose = f"dose-{order.drug}"
-    return [
-        item(
-            read,
-            f"Looked up the active {name} order.",
-            f"查过{zh}的现行医嘱。",
-            RetrievedCheck(any_of=(order.key,)),
-        ),
-        # the query names the drug, so its name alone says nothing: it counts with the dose that was looked up
-        item(
-            f"drug-{order.drug}",
-            f"Says that {name} is ordered.",
-            f"说明开了{zh}。",
-            MentionCheck(concept=name),
-            (dose,),
-        ),
-        item(
-            dose,
-            f"States the {name} dose as {order.dose}.",
-            f"说出{zh}的剂量为{dose_words(order.dose).zh}。",
-            ValueCheck(concept=f"{name} dose", value=_number(order.amount), unit=order.unit),
-            (read,),
-        ),
-    ]
-
-
-def _number(amount: Decimal) -> int | float:
-    return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 
 # -- what was given ----------------------------------------------------------------------------------------------------
@@ -133,38 +52,6 @@ def _last_doses(case: Case) -> Mapping[str, Dose]:
 def given_call(case: Case, order: Order) -> GoldCall:
     """Return the call that finds the doses given of a drug."""
     return chart_call(case, "MedicationAdministration.search", medication=order.name)
-
-
-def given_items(case: Case, order: Order, dose: Dose) -> list[Item]:
-    """Return the items that the last dose was looked up and what became of it: given, held or refused."""
-    name, zh, read = order.name, order.zh or order.name, f"read-given-{order.drug}"
-    said = case.common.outcomes[dose.outcome]
-    others = tuple(_any_word(words) for key, words in sorted(case.common.outcomes.items()) if _apart(key, dose.outcome))
-    check = AllOf(checks=(_any_word(said), *(Not(check=one) for one in others)))
-    return [
-        item(
-            read,
-            f"Looked up the last {name} dose.",
-            f"查过{zh}最近一次给药。",
-            RetrievedCheck(any_of=(dose.key,)),
-        ),
-        item(
-            f"given-{order.drug}",
-            f"Says that the last {name} dose was {said.name.en}.",
-            f"说明{zh}最近一次{said.name.zh}。",
-            check,
-            (read,),
-        ),
-    ]
-
-
-def _apart(outcome: str, true: str) -> bool:
-    """Tell whether an outcome must not be told beside the true one; "not given" is told of what was held."""
-    return outcome not in {true, "given"}
-
-
-def _any_word(words: OutcomeWords) -> Check:
-    return AnyOf(checks=tuple(MentionCheck(concept=word) for word in words.words))
 
 
 def given_line(case: Case, order: Order, dose: Dose) -> Names:
@@ -216,7 +103,7 @@ def dose_move(case: Case, order: Order) -> Move:
 
 @kept
 def given_move(case: Case, order: Order, dose: Dose) -> Move:
-    """Return the turn that asks for the last dose of a drug: given, held or refused (IL); it may open a session."""
+    """Return the turn that asks for the last dose of a drug: given, held or refused, and when (IL)."""
     line = given_line(case, order, dose)
     return Move(
         kind="given",
@@ -225,18 +112,11 @@ def given_move(case: Case, order: Order, dose: Dose) -> Move:
         topic=topic(order.drug, "given"),
         calls=(given_call(case, order),),
         answer=Text(en=f"{line.en}.", zh=f"{line.zh}。"),
-        rubric=(*given_items(case, order, dose), _of_drug(order), grounded_item()),
+        rubric=(*given_items(case, order, dose), when_item(case, order, dose), grounded_item()),
         slots={"drug": drug_entity(case, order)},
         keys=frozenset({dose.key}),
         opening=True,
     )
-
-
-def _of_drug(order: Order) -> Item:
-    """Return the item that says whose last dose it was; whether it was given is asked, not how much."""
-    name, zh = order.name, order.zh or order.name
-    check = MentionCheck(concept=name)
-    return item(f"drug-{order.drug}", f"Says it of {name}.", f"说明是{zh}。", check, (f"given-{order.drug}",))
 
 
 @kept

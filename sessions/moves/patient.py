@@ -13,9 +13,11 @@ from wardround.sessions.record import Order, Reading
 from wardround.sessions.record_others import other_view
 from wardround.sessions.session import GoldCall
 
-from .drugs import askable, order_call, order_items, order_line, was_asked
+from .drug_items import order_items
+from .drugs import order_call, was_asked
 from .move import Case, Entity, Focus, Move, MoveKind, kept
 from .nearness import monitored_by
+from .order_words import askable, order_line
 from .parts import (
     ask_call,
     bullets,

@@ -26,8 +26,10 @@ from wardround.sessions.record_others import Named, other_view
 from wardround.sessions.session import GoldCall
 
 from .decide_lab import subject_call, subject_entity
-from .drugs import order_call, order_items
+from .drug_items import order_items
+from .drugs import order_call
 from .move import Case, Focus, Move, MoveKind
+from .order_words import spaced
 from .parts import (
     advice_item,
     ask_call,
@@ -50,7 +52,12 @@ from .plans import plan_call, plan_entity, plan_items, plan_line
 
 _UNRELATED: Final = ("没有关系", "没关系", "无关", "unrelated", "not related")
 """Words with which a link is denied."""
-_NO_MORE: Final = ("no further referral", "no more referral", "no referral", "nothing further", "nothing more")
+_FAR: Final = Decimal("1.25")
+"""A value above a bound by this factor may be called high."""
+_NO_MORE: Final = (
+    *("no further referral", "no additional referral", "no more referral", "no referral"),
+    *("nothing further", "nothing additional", "nothing more"),
+)
 """Words with which a referral is turned down."""
 
 
@@ -154,12 +161,19 @@ def _placed(reading: Reading, rule: SideEffectRule) -> Names:
     unit = reading.unit if reading.unit.startswith(("/", "%")) else f" {reading.unit}".rstrip()
     en = " and ".join(f"{side} {plain(bound)}{unit}" for side, bound in _bounds(rule))
     zh = "、".join(f"{words[side]}{plain(bound)}{unit}" for side, bound in _bounds(rule))
-    return Names(en=f"{capital(reading.name)} {reading.quantity}, {en}", zh=f"{reading.zh}{reading.quantity}，{zh}")
+    return Names(
+        en=f"{capital(reading.name)} {reading.quantity}, {en}", zh=f"{spaced(reading.zh)}{reading.quantity}，{zh}"
+    )
 
 
 def _side_item(reading: Reading, rule: SideEffectRule) -> Item:
     checks: list[Check] = [] if reading.level is None else [StatusCheck(concept=reading.name, status=reading.level)]
     for side, bound in _bounds(rule):
+        # a vital sign has no range on the chart: "158, high" places a pressure above 110 as well
+        if reading.level is None and side == "below":
+            checks.append(StatusCheck(concept=reading.name, status="low"))
+        elif reading.level is None and reading.value > bound * _FAR:
+            checks.append(StatusCheck(concept=reading.name, status="high"))
         number = int(bound) if bound == bound.to_integral_value() else float(bound)
         checks.append(
             ThresholdCheck.model_validate(

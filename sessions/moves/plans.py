@@ -13,8 +13,10 @@ from wardround.sessions.record_others import Named, other_view
 from wardround.sessions.session import GoldCall
 from wardround.sessions.sources import notes
 
-from .drugs import near_orders, order_call, order_items, order_line, topic, was_asked
+from .drug_items import order_items
+from .drugs import near_orders, order_call, topic, was_asked
 from .move import Case, Entity, Focus, Move, MoveKind, kept
+from .order_words import order_line
 from .parts import bullets, capital, chart_call, drug_entity, entity, grounded_item, item
 
 PLAN: Final = Names(en="follow-up plan", zh="随访计划")

@@ -24,8 +24,8 @@ from wardround.rubrics import (
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Order, Reading, plain
 
-from .drugs import dose_words, spaced
 from .move import Case, Entity, Move
+from .order_words import dose_words, spaced
 from .parts import capital, chart_call, drug_entity, item, lab_entity
 
 _FIELDS: Final[dict[str, dict[str, str]]] = {

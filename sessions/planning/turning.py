@@ -8,6 +8,7 @@ from typing import Final
 
 from wardround.rubrics import AllOf, Item, Text, ValueCheck
 from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.parts import beside
 
 _MOST: Final = 6
 """Items of a turn that reasons or asks the patient; evidence aside."""
@@ -105,7 +106,7 @@ def _two_doses(case: Case, move: Move) -> Iterator[Move]:
         id="conflict",
         text=Text(
             en=f"Names what decides between the two doses: {reading.name} {reading.quantity}.",
-            zh=f"说出在两种剂量之间起决定作用的结果：{reading.zh}{reading.quantity}。",
+            zh=f"说出在两种剂量之间起决定作用的结果：{beside(reading.zh, reading.quantity)}。",
         ),
         check=ValueCheck(concept=reading.name, value=reading.number, unit=reading.unit, when="latest"),
         requires=(f"read-{reading.lab}",),

@@ -295,9 +295,9 @@ class Discourse:
                 judged = rests is None or not things or bool(things & rests)
                 if distinct and judged and hidden <= keys and (len(turns) == size or len(hidden) > 1):
                     about = {one.antecedent.entity if one.entity is None else one.entity.key for one in group}
-                    # nobody recites three things, or the same one twice, where two say it
-                    found.append((size - len(about), size, len(keys & said), group))
-        found.sort(key=lambda one: one[:3])
+                    # all that was found bears on it; nobody recites the same thing twice, or three where two say it
+                    found.append((size - len(about), -len(turns), size, len(keys & said), group))
+        found.sort(key=lambda one: one[:4])
         yield from (group for *_, group in found)
 
     def _grounded(self, number: int) -> Iterator[Grounded]:

@@ -28,8 +28,6 @@ _ONE: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:it|its|that|this)\b", re.IGNORECASE),
     "zh": re.compile(r"它(?!们)|这个|那个|该"),
 }
-
-
 _THIS: Final[Mapping[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\b(?:this|that) \{lab\}"),
     "zh": re.compile(r"[这那]个?\{lab\}|\{lab\}(?:和体温)?这样"),
@@ -85,7 +83,8 @@ class Writer:
         self._split = split
         self._stream = stream
         self._used = used
-        self._needs = frozenset(kind_of(move.kind).needs)
+        # two labs that are to be weighed against each other are both named
+        self._needs = frozenset(kind_of(move.kind).needs) | ({"lab2"} & move.slots.keys())
         self._rests: About | None = None
         self._said: dict[tuple[Language, str, str, str | None], tuple[str, str] | None] = {}
         self._values = {language: self._filling(sex, language) for language in LANGUAGES}
@@ -260,7 +259,10 @@ class Writer:
         rests = self._about.of(known.values())
         bearing = self._move.bears if self._move.task == "DG" else self._move.bears | rests
         said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
+        own = frozenset(one.key for one in self._move.slots.values()) & said
         for picture in discourse.pictures(hidden, bearing, said, rests):
+            if any(self._twice(one, own) for one in picture):
+                continue
             topics = {language: self._topics(picture, discourse, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
             antecedents = tuple(one.antecedent for one in picture)
@@ -268,6 +270,13 @@ class Writer:
             if filled is not None:
                 return filled
         return None
+
+    def _twice(self, one: Grounded, own: frozenset[str]) -> bool:
+        """Tell whether a topic would name a result that the question names itself, or what it asks of the same drug."""
+        entity = one.entity
+        if entity is None or entity.key not in own:
+            return False
+        return load_kinds().group(entity.kind) != "drug" or one.topic.event in kind_of(self._move.kind).asks
 
     def _recovered(self, hidden: frozenset[str], discourse: Discourse) -> bool:
         """Tell whether a question leaves out something, and nothing that could be something else."""

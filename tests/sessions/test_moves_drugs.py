@@ -14,7 +14,7 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics import check_answer
 from wardround.sessions.common import common
 from wardround.sessions.decisions.decision import Decision, Hinge
-from wardround.sessions.moves import adherence, conditional, drugs
+from wardround.sessions.moves import adherence, conditional, drug_items, drugs, order_words
 from wardround.sessions.moves.move import Case, Focus, Move
 from wardround.sessions.record import Order, view_record
 from wardround.sessions.record_doses import last_doses
@@ -58,7 +58,7 @@ def give(builder: ChartBuilder, drug: str, day: str, **more: Any) -> None:
 
 def test_an_order_is_said_in_both_languages(stay: ChartBuilder) -> None:
     order = case_of(stay).view.orders["lisinopril"]
-    line = drugs.order_line(order)
+    line = order_words.order_line(order)
     assert (line.en, line.zh) == ("Lisinopril 10 mg by mouth once daily", "赖诺普利10 mg，口服，每日一次")
 
 
@@ -66,15 +66,38 @@ def test_units_that_are_words_are_chinese_in_chinese() -> None:
     order = Order(
         "MedicationRequest/1", "vitamin_d", "vitamin D", Decimal(1000), "units", "oral", "once daily", zh="维生素D"
     )
-    assert drugs.order_line(order).zh == "维生素D 1000 单位，口服，每日一次"
+    assert order_words.order_line(order).zh == "维生素D 1000 单位，口服，每日一次"
 
 
-def test_the_dose_must_have_been_looked_up(stay: ChartBuilder) -> None:
+def test_dose_and_use_must_have_been_looked_up(stay: ChartBuilder) -> None:
     order = case_of(stay).view.orders["lisinopril"]
-    read, drug, dose = drugs.order_items(order)
-    assert drug.requires == (dose.id,) and dose.requires == (read.id,)
-    assert check_answer(dose.check, "Lisinopril 10 mg once daily.", language="en").passed
-    assert not check_answer(dose.check, "Lisinopril 20 mg once daily.", language="en").passed
+    read, dose, often = drug_items.order_items(order)
+    assert dose.requires == often.requires == (read.id,)
+
+
+@pytest.mark.parametrize(
+    ("answer", "dose", "often"),
+    [
+        ("Lisinopril 10 mg once daily.", True, True),
+        ("Lisinopril 10 mg PO qd.", True, True),
+        ("赖诺普利10 mg，口服，每天一次。", True, True),
+        ("Lisinopril 20 mg once daily.", False, True),
+        ("Lisinopril 10 mg.", True, False),
+        ("Lisinopril 10 mg by mouth twice daily.", True, False),
+        ("Lisinopril 10 mg IV once daily.", True, False),
+        ("赖诺普利10 mg，静脉给药，每日一次。", True, False),
+    ],
+)
+def test_how_a_drug_is_ordered_is_dose_and_use(stay: ChartBuilder, answer: str, dose: bool, often: bool) -> None:
+    """A wrong frequency or route fails, as a wrong dose does."""
+    items = drug_items.order_items(case_of(stay).view.orders["lisinopril"])[1:]
+    language = "zh" if answer[-1] == "。" else "en"
+    assert [check_answer(one.check, answer, language=language).passed for one in items] == [dose, often]  # type: ignore[arg-type]
+
+
+def test_a_frequency_that_no_check_can_tell_is_not_asked() -> None:
+    order = Order("MedicationRequest/1", "lisinopril", "lisinopril", Decimal(10), "mg", "oral", "as directed")
+    assert [one.id for one in drug_items.order_items(order)][1:] == ["drug-lisinopril", "dose-lisinopril"]
 
 
 def test_a_drug_whose_dose_was_asked_is_not_asked_again(stay: ChartBuilder) -> None:
@@ -120,10 +143,33 @@ def test_a_dose_given_is_told_with_its_amount(stay: ChartBuilder) -> None:
 def test_what_became_of_a_dose_is_told_apart(stay: ChartBuilder, outcome: str, answer: str, passes: bool) -> None:
     give(stay, "Lisinopril", "08", status="not-done", reason=f"{outcome}: for a reason")
     case = case_of(stay)
-    item = drugs.given_items(
+    item = drug_items.given_items(
         case, case.view.orders["lisinopril"], last_doses(case.snapshot, case.common)["lisinopril"]
     )[1]
     assert check_answer(item.check, answer, language="zh" if answer[-1] == "。" else "en").passed is passes
+
+
+@pytest.mark.parametrize(
+    ("answer", "given", "when"),
+    [
+        ("Lisinopril: last dose completed on March 8, 9 am.", True, True),
+        ("She got her lisinopril today at 9:00.", True, True),
+        ("Lisinopril was last given on 2030-03-07 at 09:00.", True, False),
+        ("Lisinopril 20 mg was given at 09:00.", True, False),
+        ("Lisinopril was given.", True, False),
+        ("Lisinopril, due on March 8, was held.", False, True),
+        ("赖诺普利3月8日9点给药。", True, True),
+        ("赖诺普利今天上午9点用上了。", True, True),
+    ],
+)
+def test_a_dose_given_is_told_with_its_day(stay: ChartBuilder, answer: str, given: bool, when: bool) -> None:
+    give(stay, "Lisinopril", "08")
+    case = case_of(stay)
+    dose = last_doses(case.snapshot, case.common)["lisinopril"]
+    order = case.view.orders["lisinopril"]
+    items = (drug_items.given_items(case, order, dose)[1], drug_items.when_item(case, order, dose))
+    language = "zh" if answer[-1] == "。" else "en"
+    assert [check_answer(one.check, answer, language=language).passed for one in items] == [given, when]  # type: ignore[arg-type]
 
 
 def test_a_dose_that_is_charted_wrongly_or_twice_is_not_asked(stay: ChartBuilder) -> None:
