@@ -84,6 +84,8 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     if document.text(name.end, min(name.end + 3, sentence.end)).lower().startswith(BEGUN):
         return True
     strong = max((said.rfind(word) + len(word) for word in STRONG if word in said), default=-1)
+    if _taken_after(name, reading):
+        return True
     proposed = [a for a in acts if a.act in PROPOSED]
     begin = document.tokens[_left(name, reading)].start
     if strong >= 0 and not any(document.tokens[a.token].start - begin >= strong for a in proposed):
@@ -95,7 +97,7 @@ def taken(name: MentionClaim, reading: Reading) -> bool:
     heads = " ".join(head for head, _, _ in sentence.row)
     text = f" {sentence.header} {heads} {document.text(_left(name, reading), name.token).lower()} "
     after = document.text(name.end, min(name.end + 3, sentence.end))
-    if after.startswith(UNDER) or _eaten(said) or _taken_after(name, reading):
+    if after.startswith(UNDER) or _eaten(said):
         return True
     around = f" {document.text(sentence.start, sentence.end).lower()} "
     if any(word in around for word in NOT_TAKING):

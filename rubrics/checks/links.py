@@ -111,7 +111,8 @@ def _after_colon(reading: Reading, number: int, sentence: Sentence) -> tuple[Spa
     end = next((i for i in range(colon, sentence.end) if tokens[i].raw in ";；"), sentence.end)
     doubted = any(m.kind in ("ask", "missing", "cond") for m in sentence.within(colon, end, "modifier"))
     linked = any(other.kind in ("because", "so") for other in sentence.within(colon, end, "link"))
-    return None if doubted or linked else ([(sentence.start, colon)], [(colon + 1, end)])
+    acting = any(a.kind in ("recheck", "order", "refer") for a in sentence.within(colon, end, "act"))
+    return None if doubted or linked or acting else ([(sentence.start, colon)], [(colon + 1, end)])
 
 
 def _accused(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans]:
@@ -123,6 +124,16 @@ def _effect_of(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> t
     """As in "水肿是氨氯地平的副作用"."""
     tokens = reading.document.tokens
     turn = next((i for i in range(ann.start - 1, sentence.start, -1) if tokens[i].raw in COPULAS), None)
+    return None if turn is None else ([(sentence.start, turn)], [(turn + 1, ann.start)])
+
+
+def _induced(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Spans, Spans] | None:
+    """As in "heparin-induced thrombocytopenia", "the thrombocytopenia is heparin-induced"."""
+    document = reading.document
+    end = document.clause_end(sentence, ann.start)
+    if any(True for _ in sentence.within(ann.end, end, "concept")):
+        return [(ann.end, sentence.end)], [(document.clause_start(sentence, ann.start), ann.start)]
+    turn = next((i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].key in COPULAS), None)
     return None if turn is None else ([(sentence.start, turn)], [(turn + 1, ann.start)])
 
 
@@ -366,4 +377,5 @@ _READERS = {
     "accused": _accused,
     "cause_of": _cause_of,
     "put_down": _put_down,
+    "induced": _induced,
 }

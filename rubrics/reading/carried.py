@@ -49,8 +49,10 @@ class Carried(Roles):
         criterion = self._criterion(ann.start) or any(
             m.kind == "criterion" and 0 <= m.start - ann.end <= 1 for m in self.scopes.mods
         )
-        if not criterion and not self._pronoun_before(ann):
-            return None
+        applied = any(link.kind == "so" and link.start >= ann.end for link in self.sentence.of("link"))
+        applied = applied and not self.owners and self.document.tokens[self.sentence.start].key == "we"
+        if not criterion and not applied and not self._pronoun_before(ann):
+            return None  # "We prone below 150, so let's turn him."
         after = {o.value.ids for o in self.owners if o.layer == "concept" and o.start >= ann.end}
         if any(o.end <= ann.start for o in self.owners) or len(after) > 1:
             return None

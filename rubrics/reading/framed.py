@@ -55,6 +55,7 @@ class Framed(Targets, ABC):
             a.kind in ("stop", "hold", "continue", "reduce", "increase", "avoid")
             and frame.start < a.start
             and a.end <= frame.x.start
+            and self.document.text(a.start, a.end) != "留"  # "先留尿培养" takes it, keeps nothing
             for a in self.acts
         )
 

@@ -100,10 +100,20 @@ def _han(tokens: list[Token], at: int) -> Number | None:
     return Number(start, end, Decimal(text), text, worded=True, percent=percent)
 
 
+def _han_myriads(head: str, tail: str) -> int | None:
+    """Return the value of "两万八千", "两万八": a bare digit after 万 counts thousands."""
+    first, rest = _han_integer(head), _han_integer(tail)
+    if first is None or rest is None:
+        return None
+    return first * 10_000 + (rest * 1000 if len(tail) == 1 and rest < len(HAN) else rest)
+
+
 def _han_integer(chars: str) -> int | None:
     """Return the value of a Chinese whole number; digits read one by one where no scale is given."""
     if not chars:
         return None
+    if "万" in chars:
+        return _han_myriads(*chars.split("万", 1))
     if not any(c in HAN_SCALE for c in chars):
         return int("".join(str(HAN[c]) for c in chars)) if all(c in HAN for c in chars) else None
     total, digit = 0, 0

@@ -16,6 +16,8 @@ from .trie import Trie
 
 TIMES_SIGNS = frozenset("x×*·✕")
 MULTIPLIERS = {"万": 4, "亿": 8}
+TENTHS = 10
+"""两 of a 斤."""
 LAST_DAY = 31
 FLAGS = ("H", "HH")
 """Flags of a result line: no hours."""
@@ -116,6 +118,8 @@ def _read(tokens: list[Token], at: int, blocked: list[bool]) -> Quantity | None:
     if scaled is not None:
         unit, dimension, end = scaled[0], "mass", end + 1
         values = tuple(value * scaled[1] for value in values)
+        if tokens[end - 1].raw == "斤" and (tenths := _tenths(tokens, end)) is not None:
+            values, end = (*values[:-1], values[-1] + tenths[0]), tenths[1]
         texts = tuple(format(value.normalize(), "f") for value in values)
     if power:
         values = tuple(value.scaleb(power) for value in values)
@@ -137,6 +141,14 @@ def _upper(tokens: list[Token], at: int, unit: str) -> tuple[Number, int] | None
         return None
     again, _, end, power = _unit_after(tokens, number.end, number)
     return (number, end) if again == unit and not power else None
+
+
+def _tenths(tokens: list[Token], at: int) -> tuple[Decimal, int] | None:
+    """Read the 两 after a number of 斤 ("7斤2两"): kilograms, and where they end."""
+    number = read_number(tokens, at) if at < len(tokens) else None
+    if number is None or number.end >= len(tokens) or tokens[number.end].raw != "两" or number.value >= TENTHS:
+        return None
+    return number.value * Decimal("0.05"), number.end + 1
 
 
 def _degrees(tokens: list[Token], number: Number) -> Number:

@@ -20,6 +20,7 @@ PREDICATES = words("scope.predicates")
 UNTIL = words("scope.until")
 BECAUSE = words("scope.because")
 """Words that end what an "until" is about ("delay it until June since the stent is new")."""
+VERSUS = frozenset(("versus", "vs", "vs."))
 AFFIRMED = tuple(sorted(words("scope.affirmed")))
 STRONG_CONDITIONS = words("scope.strong_conditions")
 NOT_THE_CAUSE = words("scope.not_the_cause")
@@ -175,9 +176,13 @@ class Scopes:
         end = self.document.clause_end(self.sentence, position)
         if any(token.key in PREDICATES for token in self.document.tokens[position:end]):
             return False
-        return not any(self.sentence.within(position, end, "act")) and not any(
-            self.sentence.within(position, end, "quantity")
-        )
+        acts = (a for a in self.sentence.within(position, end, "act") if not self._used(a, end))
+        return not any(acts) and not any(self.sentence.within(position, end, "quantity"))
+
+    def _used(self, act: Ann, end: int) -> bool:
+        """Tell whether "use" ends a clause: the noun ("no tobacco or illicit drug use")."""
+        rest = range(act.end, end)
+        return self.document.tokens[act.start].key == "use" and all(self.document.tokens[i].kind == "p" for i in rest)
 
     def _reached_back(self, mod: Ann, end: int) -> bool:
         """Tell whether a backward cue reaches what ends at `end`."""
@@ -205,6 +210,8 @@ class Scopes:
                 return True
             if mod.kind == "neg" and self._of_cause(mod, start, end) and self._reaches(mod, start):
                 return True
+            if mod.kind == "hedge" and 0 <= mod.start - end <= 2 and self._text(mod) in VERSUS:
+                return True  # "cellulitis versus stasis dermatitis"
             if mod.kind == "retract" and mod.start >= end and mod.start - end <= REACH:
                 return True
             backward = mod.kind == "hedge_back" and mod.start >= end and self._points_back(mod)

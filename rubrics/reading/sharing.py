@@ -59,6 +59,9 @@ class Sharing(Carried):
                 blocked = self._named_between(here, following) or any(
                     ann.start >= here.end and ann.start < following.start for ann in (*self.owners, *self.drugs)
                 )
+                blocked = blocked or any(
+                    a.kind in ("start", "order") for a in self.sentence.within(here.end, following.start, "act")
+                )  # "血钾5.9，予10%葡萄糖酸钙"
                 close = following.start - here.end <= 7 and not any(
                     self.document.tokens[i].raw in ")）;；。" for i in range(here.end, following.start)
                 )

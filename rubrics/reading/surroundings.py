@@ -92,7 +92,8 @@ class Surroundings(Sharing):
         first = next((q.value for q in self.quantities if q.start >= owner.end), ann.value)
         if quantity.unit is not None and first.unit is not None and first.dimension != quantity.dimension:
             return True
-        if first is not ann.value and quantity.unit is not None and self._labelled(ann, owner.end):
+        apart = self.document.clause[ann.start] != self.document.clause[owner.end - 1]
+        if apart and quantity.unit is not None and self._labelled(ann, owner.end):
             return True  # "低通气指数34次/小时，压力6～14cmH2O"
         sides = {OTHER_SIDE[t.key] for t in tokens[owner.start : owner.end] if t.key in OTHER_SIDE}
         return any(tokens[i].key in sides for i in range(owner.end, ann.start))

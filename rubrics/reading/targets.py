@@ -13,6 +13,8 @@ from .named import Named, named
 from .scope import Scopes
 
 DRUG_ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "switch", "resume"))
+GROUNDS = words("targets.grounds")
+"""Findings that are grounds for an act, never what it is about."""
 NO_DRUG = words("acts.no_drug")
 DOSE_SIZES = words("measure.dose_dimensions")
 REACH_AFTER = 7
@@ -63,7 +65,7 @@ class Targets:
             return (
                 value.drug
                 or (bool(value.kinds & {"procedure", "service"}) and act in ("start", "stop", "hold", "continue"))
-                or ("finding" in value.kinds and act in ("stop", "hold", "continue"))
+                or ("finding" in value.kinds and act in ("stop", "hold", "continue") and value.ids[0] not in GROUNDS)
             )
         if act == "refer":
             return "service" in value.kinds

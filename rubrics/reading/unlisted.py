@@ -14,6 +14,8 @@ SMALL = words("unlisted.small")
 """Words that may stand between those of a name, or be left out of it."""
 TAILS = words("unlisted.tails")
 """What a name may end in and an answer leave out ("aneurysm diameter" for "the aneurysm is 5.8 cm")."""
+LONG, HALVED = 6, 4
+"""Characters from which a Chinese name may lack its first or its last two."""
 GAP = 2
 """Tokens that may stand between two words of a name."""
 LEAST = 3
@@ -38,8 +40,9 @@ def _forms(name: str) -> tuple[tuple[str, ...], ...]:
     if full and not _chinese(full):
         forms += [short[at:] for at in range(1, len(short) - 1)]
         forms += [full[-2:], (full[0], full[-1])] if len(full) > 2 else []
-    elif len(short) >= 6:
-        forms.append(short[2:])
+    else:
+        forms += [short[2:]] if len(short) >= LONG else []
+        forms += [short[:-2]] if len(short) >= HALVED else []
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
@@ -71,15 +74,18 @@ def places(document: Document, name: str) -> list[tuple[int, int]]:
 
 def _spans(document: Document, keys: list[str], form: tuple[str, ...]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    gap = 0 if _chinese(form) else GAP
+    han = _chinese(form)
+    gap = 1 if han else GAP
     for start, key in enumerate(keys):
         if key != form[0] or (spans and start < spans[-1][1]):
             continue
         at = start
         for wanted in form[1:]:
             following = range(at + 1, min(at + 2 + gap, len(keys)))
-            at = next((i for i in following if keys[i] == wanted), -1)
-            if at < 0 or any(document.tokens[i].kind != "w" for i in range(start + 1, at) if gap):
+            at = next(
+                (i for i in following if keys[i] == wanted and (not han or i == at + 1 or keys[i - 1] == "的")), -1
+            )
+            if at < 0 or not (han or all(document.tokens[i].kind == "w" for i in range(start + 1, at))):
                 at = -1
                 break
         if at >= 0:

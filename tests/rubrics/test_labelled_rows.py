@@ -27,6 +27,14 @@ makes it); a doubtful row of each language of `blind15` was dropped after its fi
 91.7 %); a doubtful row of each language ("once her vitamin D is replete") was dropped since. `blind17` was written
 once that set was mended and before its failures were: 30 and 34 of 40 at first sight (75.0 and 85.0 %).
 
+`blind18` to `blind20` were written by one who had not seen the code, on topics that many names of the knowledge base
+do not reach (a measurement of unknown name is found by its own words since). First sight, each graded once before any
+of its failures was read: `blind18` 52 and 54 of 60 (86.7 and 90.0 %), `blind19`, once the former had been mended, 51
+and 44 of 60 (85.0 and 73.3 %), `blind20`, colloquial to the edge, 43 and 38 of 60 (71.7 and 63.3 %). All 360 labels
+stand.
+
+`wordings` are 520 short ordinary wordings, some of each kind, thought of before any was graded (90 % right then).
+
 `misread` holds what was once read wrongly in a way that pays, with near misses; `idioms` short everyday wordings and as
 many that only look alike (94.3 % of the former and 84.3 % of the latter right when written, mended since).
 """
@@ -75,6 +83,9 @@ SETS = {
     "blind15": ("blind15", 36, 2),
     "blind16": ("b16", 59, 3),
     "blind17": ("b17", 40, 2),
+    "blind18": ("blind18", 60, 3),
+    "blind19": ("blind19", 60, 3),
+    "blind20": ("blind20", 60, 3),
 }
 FLOORS = {
     ("labelled", "en"): 0.971,
@@ -113,6 +124,12 @@ FLOORS = {
     ("blind16", "zh"): 0.98,
     ("blind17", "en"): 0.97,
     ("blind17", "zh"): 0.97,
+    ("blind18", "en"): 0.94,
+    ("blind18", "zh"): 0.98,
+    ("blind19", "en"): 0.97,
+    ("blind19", "zh"): 0.97,
+    ("blind20", "en"): 0.75,
+    ("blind20", "zh"): 0.86,
 }
 
 
@@ -148,6 +165,12 @@ def test_labelled_rows_are_balanced(stem: str, language: str) -> None:
 def test_what_once_was_read_wrongly_is_read_right() -> None:
     result = grade_rows(DATA / "misread.jsonl")
     assert result["wrong"] == []
+
+
+def test_ordinary_wordings() -> None:
+    result = grade_rows(DATA / "wordings.jsonl")
+    assert result["rows"] >= 520
+    assert result["right"] >= 0.96 * result["rows"], result["wrong"]
 
 
 def test_everyday_idioms_and_what_only_looks_like_them() -> None:
