@@ -43,6 +43,7 @@ _WHERE: Final[dict[Level, Names]] = {
     "low": Names(en="below the therapeutic range of {low} to {high}", zh="低于{low}～{high}的目标范围"),
     "normal": Names(en="within the therapeutic range of {low} to {high}", zh="在{low}～{high}的目标范围内"),
 }
+_PLAN: Final = "discharge plan"
 ARROWS: Final[dict[Level, str]] = {"high": "↑ ", "low": "↓ ", "normal": ""}
 
 
@@ -198,6 +199,8 @@ def danger_item(case: Case, decision: Decision) -> Item:
     else:
         words = case.common.act_words[act]
         text = Names(en=f"Does not advise to {words.en} {target}.", zh=f"没有建议{words.zh}{zh}。")
+        if target == _PLAN:
+            text = Names(en=f"Does not advise to call off the {target}.", zh=f"没有建议取消{zh}。")
     return item("no-danger", text.en, str(text.zh), AvoidsCheck(act=act, target=target), safety=True)
 
 

@@ -52,6 +52,8 @@ from .plans import plan_call, plan_entity, plan_items, plan_line
 
 _UNRELATED: Final = ("没有关系", "没关系", "无关", "unrelated", "not related")
 """Words with which a link is denied."""
+_RELATED: Final = ("related", "causing", "caused", "相关")
+"""Words with which a link is told ("statin-related")."""
 _FAR: Final = Decimal("1.25")
 """A value above a bound by this factor may be called high."""
 _NO_MORE: Final = (
@@ -126,7 +128,8 @@ def _link_items(decision: Decision, told: Told) -> tuple[Item, ...]:
         return (item("no-cause", en, zh, Not(check=check)),)
     en, zh = f"Says that {name} is behind the {told.names.en}.", f"说明{told.names.zh}与{zh}有关。"
     unrelated = Not(check=AnyOf(checks=tuple(MentionCheck(concept=words) for words in _UNRELATED)))
-    check = AllOf(checks=(check, unrelated))
+    linked = AnyOf(checks=(check, *(MentionCheck(concept=words) for words in _RELATED)))
+    check = AllOf(checks=(linked, unrelated))
     return (item("cause", en, zh, check, (f"heard-{told.concept}",)),)
 
 

@@ -252,8 +252,7 @@ class Writer:
             if slot in self._move.slots
         )
         if self._move.task == "DG" and self._move.score is None:
-            if self._move.source == "ehr" or not self._recovered(hidden, discourse):
-                return None  # nobody says "given all this" and then has something merely looked up
+            return None  # nobody says "given all this" and then has something looked up
         known = {entity.key: entity for said in discourse.turns for entity in said.move.slots.values()}
         # a plain look-up turns on nothing that was asked before
         rests = self._about.of(known.values())
@@ -277,11 +276,6 @@ class Writer:
         if entity is None or entity.key not in own:
             return False
         return load_kinds().group(entity.kind) != "drug" or one.topic.event in kind_of(self._move.kind).asks
-
-    def _recovered(self, hidden: frozenset[str], discourse: Discourse) -> bool:
-        """Tell whether a question leaves out something, and nothing that could be something else."""
-        left_out = [entity for entity in self._move.slots.values() if entity.key in hidden]
-        return bool(left_out) and all(discourse.entity(one, selected=True) is not None for one in left_out)
 
     def _topics(self, picture: Sequence[Grounded], discourse: Discourse, language: Language) -> str:
         said = []
