@@ -163,8 +163,8 @@ class Leaning:
         return kept[1]
 
     def _pictured(self, move: Move, cells: _Cells, earlier: Earlier) -> bool:
-        if not cells.pictured or (move.task == "DG" and move.score is None and move.source == "ehr"):
-            return False  # nothing that is merely looked up is headed by "given all this"
+        if not cells.pictured or (move.task == "DG" and move.score is None):
+            return False  # nothing that is looked up is headed by "given all this"
         own = frozenset(entity.key for entity in move.slots.values()) if move.task != "DG" else _NOTHING
         bearing = self._turns_on(move).of(earlier.asked) | own
         held = [keys for one in earlier.said if (keys := bearing & one.topics)]
