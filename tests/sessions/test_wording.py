@@ -17,7 +17,6 @@ from wardround.sessions.decisions.decision import Decision, Hinge
 from wardround.sessions.moves.move import Entity, EntityKind, Move, Task
 from wardround.sessions.wording import EVEN, EXPLICIT, PAPER, TYPES, Worded, word_session
 from wardround.sessions.wording.kinds import load_kinds
-from wardround.sessions.wording.phrases import load_phrases
 
 LANGUAGES = ("en", "zh")
 PLAIN = frozenset({"admission", "followup", "pain", "pain_score"})
