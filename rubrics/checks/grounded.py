@@ -11,7 +11,7 @@ from wardround.rubrics.evidence import Evidence
 from wardround.rubrics.reading import Measured, Reading, read
 from wardround.rubrics.reading.concepts import concepts
 from wardround.rubrics.reading.named import MEASURES
-from wardround.rubrics.reading.unlisted import own_id
+from wardround.rubrics.reading.unlisted import OWN, own_id
 from wardround.rubrics.rubric import CheckValue, GroundedCheck, Verdict
 
 from .amounts import same_amount
@@ -46,9 +46,10 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
     else:
         facts = evidence_facts(context.trace.evidence) if context.trace is not None else []
     facts += [Fact(ids_for(k.concept, MEASURES), k.concept, k.value, k.unit, None) for k in check.also]
-    unknown = tuple(dict.fromkeys(fact.name for fact in facts if fact.name and not fact.concepts))
+    named = {k.concept for k in (*(check.known or ()), *check.also)}
+    unknown = tuple(sorted(fact.name for fact in facts if fact.name in named and not fact.concepts))
     if unknown:
-        facts = [fact if fact.concepts else replace(fact, concepts=(own_id(fact.name),)) for fact in facts]
+        facts = [replace(fact, concepts=(own_id(fact.name),)) if fact.name in unknown else fact for fact in facts]
         reading = reading.naming(*unknown)
     resources: list[str] = []
     known_concepts = {one for fact in facts for one in fact.concepts}
@@ -66,7 +67,8 @@ def judge(check: GroundedCheck, reading: Reading, context: CheckContext) -> Verd
 
 def supports(fact: Fact, claim: Measured) -> bool:
     """Tell whether a known measurement is the claimed one, date included where the claim gives one."""
-    if fact.concepts and claim.concepts:
+    own = fact.concepts == (own_id(fact.name),) and not claim.concept.startswith(OWN)
+    if fact.concepts and claim.concepts and not own:
         if not (is_a(claim.concepts, fact.concepts) or is_a(fact.concepts, claim.concepts)):
             return False
     elif not set(words_of(fact.name)) & set(words_of(claim.concept)):

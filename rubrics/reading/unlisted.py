@@ -56,7 +56,7 @@ def _key(token: Token) -> str:
 
 @lru_cache(maxsize=1024)
 def _acronym(name: str) -> str:
-    """Return the initials of an English name ("ABI" of "ankle-brachial index"), "" where they are too few."""
+    """Return the initials of an English name ("NCV" of "nerve conduction velocity"), "" where they are too few."""
     found = "".join(part[0] for part in name.replace("-", " ").split() if part[0].isalpha() and part not in SMALL)
     return found.upper() if len(found) >= LEAST and found.isascii() else ""
 
