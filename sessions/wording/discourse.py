@@ -219,7 +219,10 @@ class Discourse:
             if ask not in kept and not heard:
                 return None  # a drug is asked several things, so its noun says which, or the turn before asked the same
             if not heard and said_only(self.turns[number].asks, kinds.lasting):
-                number = next((one for one in turns if not self.turns[one].fragment), number)
+                # past a fragment to what it goes on from; a result goes on from a result, never from an order
+                wanted = lookups.intersection(kinds.lasting) if ask == "trend" else lookups
+                whole = (one for one in turns if not self.turns[one].fragment and self.turns[one].asks & wanted)
+                number = next(whole, number)
         said = self.turns[number].asks & lookups
         return number, said & {ask} or said
 

@@ -260,7 +260,7 @@ class Writer:
         said = frozenset(self._move.slots[slot].key for shape in pair.values() for slot in shape.slots)
         own = frozenset(one.key for one in self._move.slots.values()) & said
         for picture in discourse.pictures(hidden, bearing, said, rests):
-            if any(self._twice(one, own) for one in picture):
+            if self._move.task == "CR" and any(self._twice(one, own) for one in picture):
                 continue
             topics = {language: self._topics(picture, discourse, language) for language in LANGUAGES}
             added = frozenset(one.entity.key for one in picture if one.entity is not None)
