@@ -98,10 +98,12 @@ def _in_rhythm(
         return dose_times(order, max(begin, last + every * HOUR - 10 * MINUTE), end)
     interval = 24 // len(clock)
     soon = max(_SOON_H, interval // 2)
+    now = rules().first_dose_now
+    at_once = order.kind == "inpatient" and order.line in now
     timed = clock == _MEALS or clock in ((18,), (21,))
-    urgent = emergency or (order.kind == "inpatient" and is_a(order.drug, rules().first_dose_now))
+    urgent = at_once or (not timed and (emergency or (order.kind == "inpatient" and is_a(order.drug, now))))
     kept: list[Instant] = []
-    if urgent and not timed and begin + 10 * MINUTE < end and (last is None or begin - last >= interval * HOUR):
+    if urgent and begin + 10 * MINUTE < end and (last is None or begin - last >= interval * HOUR):
         last = begin + 10 * MINUTE
         kept = [last]
     if last is None:

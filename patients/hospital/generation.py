@@ -215,7 +215,7 @@ class Rules(Frozen):
     longer_in_men: dict[str, int]
     """Condition → least days of antibiotics in men."""
     first_dose_now: tuple[str, ...]
-    """Drugs and classes of which the first dose is given when they are ordered, not at the ward's next hour."""
+    """Drugs, classes and lines of treatment whose first dose is given when ordered, not at the ward's next hour."""
     one_lot: tuple[str, ...]
     """Classes of antibiotics: an organism that resists one of a class resists all that do no more than it."""
     given_up: tuple[str, ...]
