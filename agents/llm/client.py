@@ -36,7 +36,8 @@ class ChatRequest:
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Optional parameters by their OpenAI names: temperature, reasoning_effort, seed, max_tokens, response_format."""
+    """Optional parameters by their OpenAI names: temperature, reasoning_effort, seed, max_tokens, tool_choice,
+    response_format."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "reasoning_effort": ("reasoning_effort", "reasoning effort", "reasoning", "thinking"),
     "seed": ("seed",),
     "max_tokens": ("max_tokens", "max_completion_tokens"),
+    "tool_choice": ("tool_choice",),
     "response_format": ("response_format", "json_schema", "structured output", "grammar"),
 }
 """The parameters that an agent can do without, and what errors call them."""

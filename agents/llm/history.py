@@ -154,7 +154,11 @@ def json_actions(
 
 
 def action_form(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the `response_format` of JSON mode: a call of one of the tools, or an answer."""
+    """Return the `response_format` of JSON mode: a call of one of the tools, or an answer.
+
+    Args:
+        tools: Those that may be called; without any the reply is an answer, and not an empty one.
+    """
     calls = [
         _object(
             {
@@ -164,7 +168,8 @@ def action_form(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         )
         for tool in tools
     ]
-    schema = {"type": "object", "anyOf": [*calls, _object({"answer": {"type": "string"}})]}
+    answer = _object({"answer": {"type": "string"} if calls else {"type": "string", "minLength": 1}})
+    schema = {"type": "object", "anyOf": [*calls, answer]} if calls else answer
     return {"type": "json_schema", "json_schema": {"name": "action", "strict": False, "schema": schema}}
 
 

@@ -11,8 +11,10 @@ from wardround.patients import UsageError
 
 Mode = Literal["native", "json"]
 Effort = Literal["none", "minimal", "low", "medium", "high"]
+LastStep = Literal["answer", "free"]
 MODES: tuple[str, ...] = get_args(Mode)
 EFFORTS: tuple[str, ...] = get_args(Effort)
+LAST_STEPS: tuple[str, ...] = get_args(LastStep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,8 @@ class ModelPlan:
     """The agreement under which credentialed data may be sent to that endpoint, in the user's words."""
     mode: Mode = "native"
     """`native`: the provider's tool calls. `json`: one JSON object a reply, held to a schema where the endpoint can."""
+    last_step: LastStep = "answer"
+    """`answer`: once a turn's calls are used up the model is told, then held to an answer. `free`: it never is."""
     temperature: float | None = 0.2
     """None leaves it to the provider."""
     effort: Effort | None = "medium"
@@ -54,6 +58,8 @@ class ModelPlan:
         check_base(self.base)
         if self.mode not in MODES:
             raise UsageError(f"a model's mode is `{self.mode}`; give one of {', '.join(MODES)}")
+        if self.last_step not in LAST_STEPS:
+            raise UsageError(f"a model's last step is `{self.last_step}`; give one of {', '.join(LAST_STEPS)}")
         if self.effort is not None and self.effort not in EFFORTS:
             raise UsageError(f"a model's effort is `{self.effort}`; give one of {', '.join(EFFORTS)}")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -75,7 +81,8 @@ class ModelPlan:
         return {
             "endpoint": "own" if self.base else "provider",
             "mode": self.mode,
-            "instructions": instructions_hash() if self.mode == "json" else None,
+            "instructions": instructions_hash() if self.mode == "json" or self.last_step == "answer" else None,
+            "last_step": self.last_step,
             "temperature": self.temperature,
             "reasoning_effort": self.effort,
             "seeded": self.seeded,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +20,12 @@ MOST_CALLS: Final = 64
 """Calls read from one reply; no turn allows as many."""
 MOST_CHARACTERS: Final = 100_000
 """Characters read of a reply's text and of the arguments of one call; what is longer is cut off there."""
+_ANSWER: Final = re.compile(
+    r'\s*\{\s*"answer"\s*:\s*"'
+    r'((?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])*+)'  # its words; what an escape was cut off in follows
+    r'(?:\\(?:u[0-9A-Fa-f]{0,3})?|"\s*)?\Z',
+    re.DOTALL,
+)
 _TEXT_PARTS: Final = ("text", "output_text")
 _PRIVATE: Final = ("thinking", "thought", "reasoning")
 """Tags that some models put around their reasoning, beside `<think>`, which the action grammar knows."""
@@ -30,9 +38,11 @@ class Read:
     actions: tuple[Action, ...]
     note: str = ""
     """Prose beside the calls, without reasoning."""
+    cut: bool = False
+    """The answer's JSON was cut off; what there was of its words is the answer."""
 
 
-def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
+def read_reply(message: Mapping[str, Any], answer_format: str = "text", *, last: bool = False) -> Read:
     """Read one reply.
 
     The reason it ended for plays no part: endpoints tell wrong ones. Separate reasoning fields and thinking parts are
@@ -41,6 +51,8 @@ def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
     Args:
         message: `content` (text, parts, or None), `tool_calls` (each with `name` and `arguments`), `refusal`.
         answer_format: Of the open turn.
+        last: Only an answer was asked for, and there may be no further try: a JSON answer that was cut off counts as
+            far as it goes, as one in plain text does.
     """
     text = unveiled(clean_text(text_of(message.get("content"))[:MOST_CHARACTERS]))
     calls = tuple(_call(one) for one in islice(message.get("tool_calls") or (), MOST_CALLS))
@@ -50,11 +62,25 @@ def read_reply(message: Mapping[str, Any], answer_format: str = "text") -> Read:
     if not text.strip() and isinstance(message.get("refusal"), str):
         return Read((Answer(clean_text(message["refusal"][:MOST_CHARACTERS])),))
     parsed = parse_action(text, answer_format)
+    if parsed.mistake is not None and last and (words := cut_answer(text)):
+        return Read((Answer(words),), cut=True)
     if parsed.mistake is not None:
         return Read((Invalid(text.strip(), parsed.mistake),))
     if parsed.calls:
         return Read(parsed.calls[:MOST_CALLS], parsed.note)
     return Read((Answer(parsed.answer or ""),))  # an empty one is a mistake that the episode answers
+
+
+def cut_answer(text: str) -> str:
+    """Return the words of `{"answer": "…` that ends inside them or before its brace; "" where it is none."""
+    begun = _ANSWER.match(text)
+    if begun is None:
+        return ""
+    try:
+        found = json.loads(f'"{begun.group(1)}"', strict=False)  # models write line ends as they are
+    except json.JSONDecodeError:
+        return ""
+    return clean_text(found).strip()
 
 
 def text_of(content: Any) -> str:

@@ -31,6 +31,10 @@ class Usage:
     """Calls of one reply that were not made, for the turn had closed before."""
     invalid: int = 0
     """Replies that were neither calls nor an answer."""
+    answer_only: int = 0
+    """Requests that left the model nothing but to answer, for the turn's actions were nearly used up."""
+    cut_answers: int = 0
+    """Answers of such a request that were cut off inside their JSON, and count as far as they go."""
     finish: dict[str, int] = field(default_factory=dict)
     """Replies by the reason they ended for."""
 
@@ -62,6 +66,8 @@ class Usage:
             "shortened": self.shortened,
             "skipped_calls": self.skipped_calls,
             "invalid": self.invalid,
+            "answer_only": self.answer_only,
+            "cut_answers": self.cut_answers,
             "finish": dict(sorted(self.finish.items())),
         }
 

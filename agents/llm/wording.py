@@ -47,6 +47,18 @@ def shortened(language: str, characters: int) -> str:
     return str(_words()[language]["shortened"].format(n=characters))
 
 
+def last_step(language: str, stage: str, mode: str) -> str:
+    """Return what a model is told near the end of a turn.
+
+    Args:
+        language: "en" or "zh".
+        stage: "closing" or "answer".
+        mode: Of the plan; in JSON mode the form of an answer is said again.
+    """
+    words = _words()[language]["last_step"]
+    return str(words[stage]) + (str(words["json"]) if mode == "json" else "")
+
+
 def no_answer(language: str) -> str:
     """Return what stands where a turn closed without an answer: some providers refuse an empty message."""
     return str(_words()[language]["no_answer"])
