@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from wardround.envs.budgets import GRACE
-from wardround.envs.episode import CONTROL
-
 Stage = Literal["open", "closing", "answer"]
 """open: whatever it likes. closing: calls are used up, `prepare_to_answer` is free. answer: nothing but an answer."""
-_RESERVED: Final = 2
-"""Last actions of a turn that are kept for an answer: one, and one more where the first is empty or unreadable."""
+_CONTROL: Final = "prepare_to_answer"
+"""The one tool that no budget counts."""
+_BEYOND: Final = 2
+"""Actions of a turn beyond its calls after which nothing but an answer is asked for. The episode closes a turn four
+beyond them: that leaves two for an answer, one more where the first is empty or unreadable."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class TurnEnd:
     @property
     def near(self) -> bool:
         """Whether all actions but the last ones are taken; so it ends for a model too that only prepares, for free."""
-        return self.calls + GRACE - self._actions <= _RESERVED
+        return self._actions >= self.calls + _BEYOND
 
     def stage(self, calls_left: int, last: Mapping[str, Any], tools: Sequence[Mapping[str, Any]]) -> Stage:
         """Return what the next request may ask for; each is one request nearer to an answer.
@@ -53,7 +53,7 @@ class TurnEnd:
             return "answer"
         if calls_left > 0:
             return "open"
-        prepared = last["role"] == "tool" and last.get("name") == CONTROL
+        prepared = last["role"] == "tool" and last.get("name") == _CONTROL
         if prepared or self._told or not control_of(tools):
             return "answer"
         self._told = True
@@ -61,8 +61,8 @@ class TurnEnd:
 
 
 def control_of(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return those of the tools that no budget counts: `prepare_to_answer`, where it is offered."""
-    return [tool for tool in tools if tool["function"]["name"] == CONTROL]
+    """Return those of the tools that may still be called then: `prepare_to_answer`, where it is offered."""
+    return [tool for tool in tools if tool["function"]["name"] == _CONTROL]
 
 
 def with_notice(chat: list[dict[str, Any]], notice: str) -> list[dict[str, Any]]:

@@ -276,8 +276,8 @@ def _trials(runs: Sequence[Shown]) -> str:
 
 
 _COUNTED = (
-    "answer_only", "cost_usd", "cut_answers", "episodes", "invalid", "requests", "retries", "shortened", "skipped_calls",
-    "tokens_in", "tokens_out", "trimmed",
+    "answer_only", "cost_usd", "cut_answers", "episodes", "invalid", "requests", "retries", "shortened",
+    "skipped_calls", "tokens_in", "tokens_out", "trimmed",
 )  # fmt: skip
 """What usage tells of a model; an agent's own words for it may hold anything."""
 

@@ -1,8 +1,9 @@
 """The LLM agent plays with a real language model over real HTTP: a small one, on this machine, from the package index.
 
-Plumbing only: four sessions come to an end in both modes, whatever so small a model says. They offer three tools and
-one call a turn, for a prompt of eighteen tools costs this model a minute a reply on a busy machine. Its packages go
-into an environment of their own; where they cannot be had the test is skipped.
+Plumbing only: four sessions are completed in both modes, every turn by an answer in the model's own words, whatever so
+small a model says. They offer three tools and one call a turn, for a prompt of eighteen tools costs this model a minute
+a reply on a busy machine. Its packages go into an environment of their own; where they cannot be had the test is
+skipped.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def short_sessions() -> SessionSet:
 
 
 @pytest.mark.parametrize("mode", ["native", "json"])
-def test_four_sessions_come_to_an_end(address: str, short_sessions: SessionSet, tmp_path: Path, mode: str) -> None:
+def test_four_sessions_are_completed(address: str, short_sessions: SessionSet, tmp_path: Path, mode: str) -> None:
     model = ModelPlan(
         base=f"{address}/v1", mode=mode, max_tokens=64, context=8192, attempts=2, deadline=600.0,
         episode_deadline=3600.0,
@@ -51,7 +52,10 @@ def test_four_sessions_come_to_an_end(address: str, short_sessions: SessionSet, 
     for record in records:
         used = record["usage"]
         print(json.dumps(used))
-        assert record["outcome"] in ("completed", "truncated"), record["error"]
+        assert record["outcome"] == "completed", record["error"]
+        closed = [event for event in record["trajectory"]["events"] if event["event"] == "answer"]
+        assert [event["turn"] for event in closed] == [0, 1, 2, 3]
+        assert all(event["text"].strip() and not event["forced"] for event in closed)
         assert used["requests"] >= 4
         assert used["tokens_out"] > 0
         if mode == "json":  # the endpoint holds replies to the schema: only what was cut off cannot be read
