@@ -19,8 +19,9 @@ from .report import PageMade, write_report
 from .rescore import rescore
 from .results import RunFolder, clear_run, read_records, run_hash
 from .reviewing import answer_sheet, human_agreement
-from .rollout import Record, Setting, Task, Worker, advance, make_tasks, play
+from .rollout import Record, Worker, advance, play
 from .tables import tables, turn_results
+from .tasks import Setting, Task, make_tasks
 
 __all__ = [
     "AGENTS",

@@ -25,9 +25,10 @@ from .judging import JudgePlan
 from .llm import ModelPlan
 from .registry import AgentSpec, find_agent, is_model
 from .results import RunFolder
-from .rollout import Outcome, Record, Setting, Task, Worker, make_tasks, open_charts, waits
+from .rollout import Outcome, Record, Worker, open_charts, waits
 from .runners import IN_FLIGHT, run_asyncio, run_processes, run_serial
 from .tables import tables
+from .tasks import Setting, Task, make_tasks
 
 _RETRIED: tuple[Outcome, ...] = ("endpoint_error", "environment_error")
 Progress = Callable[[int, int], None]

@@ -22,7 +22,8 @@ from wardround.sessions import Session, SessionSet, charts_of, load_sessions
 
 from .rescore import read_inputs, read_manifest, run_inputs
 from .results import read_records
-from .rollout import Record, Setting, Worker, make_tasks, play
+from .rollout import Record, Worker, play
+from .tasks import Setting, make_tasks
 
 FORMAT: Final = "wardround.chat/1"
 _CHAT_START: Final = b'{"messages":'

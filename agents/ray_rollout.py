@@ -16,7 +16,8 @@ import orjson
 from wardround.patients import UsageError, WardroundError
 
 from .requeue import MOST_TRIES, Requeue
-from .rollout import Record, Setting, Task, Worker
+from .rollout import Record, Worker
+from .tasks import Setting, Task
 
 CPUS_PER_ACTOR = 0.1
 START_S = 1800.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 
-from .rollout import Task
+from .tasks import Task
 
 MOST_TRIES = 5
 """An episode whose worker died this often is a fault of the episode, not of the machines."""

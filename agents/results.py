@@ -22,7 +22,8 @@ import orjson
 from wardround.patients import DataError, UsageError, write_whole, writing_whole
 
 from .folder_lock import FolderLock
-from .rollout import RECORD_FORMAT, Record, Task
+from .rollout import RECORD_FORMAT, Record
+from .tasks import Task
 
 _LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS
 _BLOCK = 1 << 16

@@ -17,7 +17,8 @@ import orjson
 from wardround.patients import UsageError
 
 from .requeue import MOST_TRIES, Requeue
-from .rollout import Record, Setting, Task, Worker
+from .rollout import Record, Worker
+from .tasks import Setting, Task
 
 IN_FLIGHT = 16
 """Episodes at a time, for agents that wait."""

@@ -16,7 +16,8 @@ import pytest
 from wardround.agents import Answer, EvaluationPlan, How, Invalid, clear_run, evaluate
 from wardround.agents.folder_lock import FolderLock
 from wardround.agents.registry import AgentSpec, find_agent
-from wardround.agents.rollout import Worker, make_tasks
+from wardround.agents.rollout import Worker
+from wardround.agents.tasks import make_tasks
 from wardround.agents.usage import Usage
 from wardround.envs import EpisodeView
 from wardround.patients import DataError, UsageError, WardroundError

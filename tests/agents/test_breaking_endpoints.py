@@ -14,7 +14,8 @@ from wardround.agents import EvaluationPlan, ModelPlan, evaluate
 from wardround.agents.judge_run import chart_licences
 from wardround.agents.judging import JudgePlan, LiteLLMClient, run_async
 from wardround.agents.litellm_door import without_address
-from wardround.agents.rollout import Worker, make_tasks
+from wardround.agents.rollout import Worker
+from wardround.agents.tasks import make_tasks
 from wardround.patients import UsageError
 
 KEY = "secret-4711"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from wardround.agents.rollout import Task
 from wardround.agents.runners import run_asyncio
+from wardround.agents.tasks import Task
 
 
 class _Worker:
