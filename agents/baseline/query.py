@@ -12,25 +12,14 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 
+from .naming import Name, find_names, masked, squeezed
 from .words import Vocabulary, first_of, has, pattern, vocabulary
 
-_MARKS = {"drug": "@", "drug_class": "@", "lab": "#", "vital": "#", "study": "%", "service": "~"}
-_KINDS = frozenset({"drug", "drug_class", "lab", "vital", "procedure", "service", "finding", "condition"})
 _DOSE = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s{0,2}(mg|mcg|g|units?|meq|单位)(?![a-z])")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,4})?")
 WAYS = frozenset({"rising", "falling"})
 """States of a condition that rest on the value before the latest one."""
 _CLAUSE = re.compile(r"[,:;.?!，：；。？！]")
-
-
-@dataclass(frozen=True)
-class Name:
-    """A place in a question that names something."""
-
-    start: int
-    end: int
-    concept: str
-    kind: str
 
 
 @dataclass(frozen=True)
@@ -127,20 +116,20 @@ def read_query(text: str, language: str) -> Request:
         text: The physician's words.
         language: "en" or "zh".
     """
-    plain, body, masked, body_at = _plain(text, language)
+    plain, body, marked, body_at = _plain(text, language)
     words = vocabulary(language)
     if has(body, words.flag, language):
         return replace(plain, intent="flag")
-    dosed = _as("prescribe", plain, body, masked, body_at)
+    dosed = _as("prescribe", plain, body, marked, body_at)
     if dosed.dosing is not None:
         return dosed
     if plain.priority is not None:
         return replace(plain, intent="request")
-    branched = _as("branch", plain, body, masked, body_at)
+    branched = _as("branch", plain, body, marked, body_at)
     if branched.branch is not None:
         return branched
-    if has(_squeezed(body), words.decide, language):
-        return _as("decide", plain, body, masked, body_at)
+    if has(squeezed(body), words.decide, language):
+        return _as("decide", plain, body, marked, body_at)
     return replace(plain, intent="look" if plain.asks or plain.names else "nothing")
 
 
@@ -160,9 +149,9 @@ def _plain(text: str, language: str) -> tuple[Request, str, str, int]:
     """Return what any question has; its words with names masked, without topics and whole; where it begins."""
     words = vocabulary(language)
     body_at = _body(text.lower(), words, language)
-    names = _names(text)
-    masked = _masked(text, names)
-    body = " " * body_at + masked[body_at:]
+    names = find_names(text)
+    marked = masked(text, names)
+    body = " " * body_at + marked[body_at:]
     request = Request(
         text=text,
         language=language,
@@ -170,89 +159,26 @@ def _plain(text: str, language: str) -> tuple[Request, str, str, int]:
         names=tuple(one for one in names if one.start >= body_at),
         topics=tuple(one for one in names if one.start < body_at),
         asks=_asks(body, words, language),
-        topic_asks=_asks(masked[:body_at], words, language),
+        topic_asks=_asks(marked[:body_at], words, language),
         priority=first_of(body, words.priorities, language),
         points=_points(body, words, language),
-        asks_patient=has(_squeezed(body), words.ask_patient, language),
+        asks_patient=has(squeezed(body), words.ask_patient, language),
     )
-    return request, body, masked, body_at
+    return request, body, marked, body_at
 
 
-def _as(intent: str, plain: Request, body: str, masked: str, body_at: int) -> Request:
+def _as(intent: str, plain: Request, body: str, marked: str, body_at: int) -> Request:
     """Return a question with what its kind has."""
     words, language = vocabulary(plain.language), plain.language
     if intent == "prescribe":
         return replace(plain, intent=intent, dosing=_dosing(body, words, language))
     if intent == "branch":
         names = (*plain.topics, *plain.names)
-        return replace(plain, intent=intent, branch=_branch(plain.text, masked, names, body_at, language))
+        return replace(plain, intent=intent, branch=_branch(plain.text, marked, names, body_at, language))
     if intent == "decide":
-        changes = bool(plain.drugs) and has(_squeezed(body), words.change, language)
+        changes = bool(plain.drugs) and has(squeezed(body), words.change, language)
         return replace(plain, intent=intent, steps=() if changes else steps_of(plain, body))
     return replace(plain, intent=intent)
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _score_names() -> tuple[tuple[str, str], ...]:
-    """Return (wording in lower case, score), the longest first; a test that the chart reports is no score."""
-    found: dict[str, str] = {}
-    labs = knowledge.lexicon()
-    for use in knowledge.score_uses().values():
-        score = knowledge.score_of(use.id)
-        wordings = [score.name.en, score.name.zh, *score.synonyms.en, *score.synonyms.zh]
-        if use.names is not None:
-            wordings += [use.names.en, use.names.zh]
-        for wording in wordings:
-            concept = labs.resolve(wording, kinds={"lab", "vital"}) if wording else None
-            if wording and (concept is None or concept.id not in use.unless_charted):
-                found.setdefault(wording.lower(), use.id)
-    return tuple(sorted(found.items(), key=lambda one: (-len(one[0]), one[0])))
-
-
-def _names(text: str) -> tuple[Name, ...]:
-    low, names, taken = text.lower(), [], [False] * (len(text) + 1)
-    for wording, score in _score_names():
-        at = low.find(wording)
-        while at >= 0:
-            end = at + len(wording)
-            whole = not (wording[0].isascii() and at and low[at - 1].isalnum() and low[at - 1].isascii())
-            whole = whole and not (wording[-1].isascii() and low[end : end + 1].isalnum() and low[end].isascii())
-            if whole and not any(taken[at:end]):
-                names.append(Name(at, end, score, "score"))
-                taken[at:end] = [True] * (end - at)
-            at = low.find(wording, end)
-    lexicon = knowledge.lexicon()
-    for mention in lexicon.scan(text, kinds=_KINDS):
-        if not any(taken[mention.start : mention.end]):
-            kind: str = lexicon.concept(mention.concept).kind
-            if kind == "finding" and mention.concept in _no_symptoms():
-                continue
-            if kind == "procedure" and mention.concept in knowledge.study_profiles():
-                kind = "study"
-            names.append(Name(mention.start, mention.end, mention.concept, kind))
-    return tuple(sorted(names, key=lambda one: one.start))
-
-
-@lru_cache(maxsize=1)
-def _no_symptoms() -> frozenset[str]:
-    return frozenset({*vocabulary("en").not_symptoms, *vocabulary("zh").not_symptoms})
-
-
-def _masked(text: str, names: tuple[Name, ...]) -> str:
-    """Return the text in lower case, every name of a thing replaced by its mark, at the same length."""
-    low = list(text.lower())
-    for name in names:
-        mark = "$" if name.kind == "score" else _MARKS.get(name.kind)
-        if mark is not None:
-            low[name.start : name.end] = [mark] + ["\x00"] * (name.end - name.start - 1)
-    return "".join(low)
-
-
-def _squeezed(masked: str) -> str:
-    return masked.replace("\x00", "")
 
 
 # -- what is asked -----------------------------------------------------------------------------------------------------
@@ -288,7 +214,7 @@ def _after_openers(low: str, words: Vocabulary, language: str) -> int:
 
 def _asks(body: str, words: Vocabulary, language: str) -> tuple[str, ...]:
     """Return what is asked, in the order it is asked."""
-    text, found = _squeezed(body), []
+    text, found = squeezed(body), []
     for ask, cues in words.asks:
         places = [(one.start(), one.end()) for one in pattern(cues, language).finditer(text)]
         if places:
@@ -299,7 +225,7 @@ def _asks(body: str, words: Vocabulary, language: str) -> tuple[str, ...]:
 
 
 def _points(body: str, words: Vocabulary, language: str) -> frozenset[str]:
-    text = _squeezed(body)
+    text = squeezed(body)
     kinds = {"result": words.result, "finding": words.finding, "drug": words.drug}
     found = {kind for kind, cues in kinds.items() if has(text, cues, language)}
     if has(text, words.pointers, language):
@@ -308,7 +234,7 @@ def _points(body: str, words: Vocabulary, language: str) -> frozenset[str]:
 
 
 def _dosing(body: str, words: Vocabulary, language: str) -> Dosing | None:
-    text = _squeezed(body)
+    text = squeezed(body)
     doses = tuple(f"{one.group(1)} {_unit(one.group(2))}" for one in _DOSE.finditer(text))
     route = first_of(text, words.routes, language)
     frequency = first_of(text, words.frequencies, language)
@@ -327,10 +253,10 @@ def _unit(unit: str) -> str:
     return "units" if unit in {"unit", "units", "单位"} else unit
 
 
-def _branch(text: str, masked: str, names: tuple[Name, ...], body_at: int, language: str) -> Branch | None:
+def _branch(text: str, marked: str, names: tuple[Name, ...], body_at: int, language: str) -> Branch | None:
     words = vocabulary(language)
-    other = pattern(words.otherwise, language).search(masked, body_at)
-    condition = pattern(words.if_, language).search(masked, body_at)
+    other = pattern(words.otherwise, language).search(marked, body_at)
+    condition = pattern(words.if_, language).search(marked, body_at)
     if other is None or condition is None or condition.start() > other.start():
         return None
     # "Look up the sodium; if …": in English a way is only told behind the word that makes the condition
@@ -338,7 +264,7 @@ def _branch(text: str, masked: str, names: tuple[Name, ...], body_at: int, langu
     places = [
         (found.start(), -found.end(), state)
         for state, cues in words.states.items()
-        for found in pattern(cues, language).finditer(masked, way_at if state in WAYS else body_at, other.start())
+        for found in pattern(cues, language).finditer(marked, way_at if state in WAYS else body_at, other.start())
     ]
     if not places:
         return None
@@ -359,28 +285,28 @@ def _branch(text: str, masked: str, names: tuple[Name, ...], body_at: int, langu
 def _part(text: str, names: tuple[Name, ...], start: int, end: int, language: str) -> Request:
     """Return one arm of a branch, read for what is asked in it."""
     inside = tuple(one for one in names if start <= one.start < end)
-    masked = _masked(text, names)[start:end]
+    marked = masked(text, names)[start:end]
     return Request(
         text=text[start:end],
         language=language,
         intent="look",
         names=inside,
-        asks=_asks(masked, vocabulary(language), language),
+        asks=_asks(marked, vocabulary(language), language),
     )
 
 
 # -- which step a question on one value is about -----------------------------------------------------------------------
 
 
-def steps_of(request: Request, masked: str) -> tuple[str, ...]:
+def steps_of(request: Request, marked: str) -> tuple[str, ...]:
     """Return the decision tables that a question may be about, by the name of their step; none where it names none.
 
     Args:
         request: The question.
-        masked: Its words in lower case, names masked.
+        marked: Its words in lower case, names masked.
     """
     low, language = request.text.lower(), request.language
-    repeat = has(_squeezed(masked), vocabulary(language).repeat, language)
+    repeat = has(squeezed(marked), vocabulary(language).repeat, language)
     about = {*request.labs, *request.scores}
     found = {
         table.id: _step_named(table, low, language, repeat=repeat)
