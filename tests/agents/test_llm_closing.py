@@ -160,6 +160,17 @@ def test_calls_of_one_reply_leave_room_for_an_answer(fresh) -> None:
     assert len(shown["tool_calls"]) == made  # the calls that were left out stand in no history
 
 
+def test_calls_left_out_are_not_taken_for_later_ones(fresh) -> None:
+    """An endpoint that does not hold the model to an answer: its next call is shown as a reply of its own."""
+    script = Script(said("All at once.", *[READ] * 30), said("Once more.", READ), said("Enough."))
+    play_with(fresh(), model_agent(script))
+    shown = [one for one in script.asked[2].messages if one.get("tool_calls")]
+    assert [(one["content"], len(one["tool_calls"])) for one in shown] == [
+        ("All at once.", BUDGET + GRACE - 2),
+        ("Once more.", 1),
+    ]
+
+
 def test_an_endpoint_that_takes_no_tool_choice_is_asked_without(fresh) -> None:
     def step(request: ChatRequest) -> ChatReply:
         if "tool_choice" in request.settings:
