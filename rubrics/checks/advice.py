@@ -5,6 +5,7 @@ from __future__ import annotations
 from wardround.rubrics.reading import ActClaim, Reading
 from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.document import Ann, Document
+from wardround.rubrics.reading.unlisted import OWN_DRUG, own_id
 from wardround.rubrics.rubric import AdviceCheck, Verdict
 
 from .context import CheckContext
@@ -26,6 +27,7 @@ def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdic
     """Pass where the act is advised on the target."""
     if (bad := unread(reading, context)) is not None:
         return bad
+    reading = knowing(check.target, reading)
     found = advised(check.act, check.target, reading)
     if found:
         return verdict(context, True, f"advises {check.act} `{check.target}`", (found[0].span,))
@@ -37,6 +39,23 @@ def judge(check: AdviceCheck, reading: Reading, context: CheckContext) -> Verdic
         else f"the answer advises nothing about `{check.target}`, and so not {check.act}"
     )
     return verdict(context, False, reason, tuple(a.span for a in near))
+
+
+def knowing(target: str, reading: Reading) -> Reading:
+    """Return the answer read so that it knows the drugs of a check's target that the knowledge base does not."""
+    unknown = [part for part in _parts(target) if not ids_for(part)]
+    return reading.naming(*unknown, mark=OWN_DRUG) if unknown else reading
+
+
+def _parts(target: str) -> tuple[str, ...]:
+    """Return the old and the new drug of a switch's target, else the target itself."""
+    joint = next((joint for joint in JOINTS if joint in target), None)
+    return (target,) if joint is None else tuple(part.strip() for part in target.split(joint, 1))
+
+
+def _ids(name: str) -> tuple[str, ...]:
+    """Return what a target may be called in the answer: ids of the knowledge base, else its own."""
+    return ids_for(name) or (own_id(name, OWN_DRUG),)
 
 
 def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:
@@ -55,26 +74,22 @@ def advised(act: str, target: str, reading: Reading) -> list[ActClaim]:
 
 def matches(claim: ActClaim, target: str) -> bool:
     """Tell whether an act's target is the asked one: itself, a member of the asked class, or the same words."""
-    ids = ids_for(target)
-    if ids and claim.targets:
-        if is_a(claim.targets, ids):
-            return True
-        return claim.act in ("avoid",) and is_a(ids, claim.targets)
-    if ids and not claim.targets:
-        return False
+    ids = _ids(target)
+    if claim.targets and is_a(claim.targets, ids):
+        return True
+    if ids_for(target):
+        return claim.act == "avoid" and bool(claim.targets) and is_a(ids, claim.targets)
     wanted = set(words_of(target))
     return bool(wanted) and wanted <= set(words_of(claim.words))
 
 
 def _switches(target: str, reading: Reading) -> list[ActClaim]:
-    for joint in JOINTS:
-        if joint in target:
-            old, new = (ids_for(part.strip()) for part in target.split(joint, 1))
-            return [
-                a
-                for a in reading.advice
-                if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)
-            ] or _replaced(old, new, reading)
+    parts = _parts(target)
+    if len(parts) > 1:
+        old, new = (_ids(part) for part in parts)
+        return [
+            a for a in reading.advice if a.advised and a.act == "switch" and is_a(a.targets, old) and is_a(a.to, new)
+        ] or _replaced(old, new, reading)
     return [a for a in reading.advice if a.advised and a.act == "switch" and matches(a, target)]
 
 

@@ -28,6 +28,8 @@ REJECTS = words("because.rejects")
 SUBJECTS = words("because.subjects")
 BACKWARD = words("because.backward")
 """Links that, at the end of a sentence, point to the sentence before."""
+INSIDE = words("because.inside")
+"""Links that may stand inside the claim."""
 STATING = tuple(sorted(words("because.stating")))
 """How links end that state the reason of the sentence before ("The reason is")."""
 REJECTING = words("because.rejecting")
@@ -225,7 +227,7 @@ def _because(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tup
         and not any(a.layer == "act" for a in sentence.within(sentence.start, ann.start))
     ):
         return [(sentence.start, ann.start), (ann.end, sentence.end)], [(ann.end, sentence.end)]
-    claims = [(_claim_start(sentence, ann), ann.start)]
+    claims = [(_claim_start(reading, sentence, ann), ann.start)]
     if ann.start == sentence.start:
         claims = _previous(reading, number)
     return claims, [reasons]
@@ -297,9 +299,12 @@ def _reason_end(reading: Reading, sentence: Sentence, ann: Ann) -> int:
     return limit
 
 
-def _claim_start(sentence: Sentence, ann: Ann) -> int:
-    """The claim begins after the previous link of the sentence."""
-    start = sentence.start
+def _claim_start(reading: Reading, sentence: Sentence, ann: Ann) -> int:
+    """The claim begins after the previous link of the sentence, or after the colon between two acts of advice."""
+    tokens = reading.document.tokens
+    colon = next((i for i in range(sentence.start, ann.start) if tokens[i].raw in ":："), sentence.start)
+    acts = [a.start for a in sentence.of("act") if a.kind != "none" and a.start < ann.start]
+    start = colon + 1 if acts and acts[0] < colon < acts[-1] else sentence.start
     for other in sentence.of("link"):
         if other.end <= ann.start and other.kind == "because":
             start = other.end
@@ -329,6 +334,10 @@ def _so(reading: Reading, number: int, sentence: Sentence, ann: Ann) -> tuple[Sp
         begin = next((i for i in range(ann.start - 1, sentence.start, -1) if document.tokens[i].raw in OPENING), start)
         return [(sentence.start, begin), *_previous_if(reading, number, begin, sentence)], [(begin, ann.start)]
     claims = [(ann.end, _claim_end(reading, sentence, ann))]
+    if text.lower() in INSIDE and ann.start > start and document.tokens[ann.start - 1].kind == "w":
+        before = [(sentence.start, start)] if start > sentence.start else _previous(reading, number)
+        if before and document.tokens[ann.start - 1].key != "and":
+            return [(start, ann.start), *claims], before  # "Amlodipine should therefore be stopped."
     if start > sentence.start and document.tokens[ann.start].kind == "c" and ann.start > start:
         return [(start, ann.start), *claims], [(sentence.start, start), *_previous(reading, number)]
     reasons = [(sentence.start, ann.start)]

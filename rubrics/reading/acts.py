@@ -37,6 +37,8 @@ WEAK_VERBS = words("acts.weak_verbs")
 PROPOSING = words("acts.proposing")
 LISTING = tuple(sorted(words("acts.listing")))
 REFUSING = words("acts.refusing")
+DOSE_FORMS = words("acts.dose_forms")
+COUNTED = words("acts.counted")
 DESCRIBING = tuple(sorted(words("acts.describing")))
 
 
@@ -102,8 +104,8 @@ class ActReader(Meant):
         if site.text not in WEAK_VERBS:
             return True
         start = site.ann.start
-        if start == self.sentence.start:
-            return True
+        if start == self.sentence.start or any(link.end == start for link in self.sentence.of("link", "so")):
+            return True  # "For that reason hold …"
         previous = self.document.tokens[start - 1]
         if previous.key in CHOICE:
             return True
@@ -340,6 +342,8 @@ class ActReader(Meant):
             return True
         if previous.raw in ",，:：;；-*|、(" or previous.key in ("and", "then", "plus", "加"):
             return True
+        if any(link.end == drug.start for link in self.sentence.of("link", "so")):
+            return True  # "new AF, hence apixaban 5 mg"
         adjectives = {"oral", "iv", "po", "topical", "inhaled", "low", "dose", "high", "sublingual"}
         return previous.key in adjectives and (
             drug.start - 1 == self.sentence.start or self.document.tokens[drug.start - 2].raw in ",:;-*"
@@ -363,6 +367,10 @@ class ActReader(Meant):
         return 1 < len(opened) <= 7 and opened[0] == "for" and named and not acted
 
     def _dosed(self, drug: Ann) -> bool:
+        tokens = self.document.tokens
+        near = range(drug.end, min(drug.end + 6, self.sentence.end - 1))
+        if any(tokens[i + 1].key in DOSE_FORMS and (tokens[i].kind == "n" or tokens[i].key in COUNTED) for i in near):
+            return True  # "Latanoprost one drop at night"
         return any(
             a.layer == "quantity"
             and a.value.dimension

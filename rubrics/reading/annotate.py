@@ -22,7 +22,7 @@ from .rates import flowing, minutely, timed
 from .text import normalise
 from .tokens import tokenise
 from .trie import Trie, expand
-from .unlisted import lay_over, own_id
+from .unlisted import lay_over
 
 CAPITALS = words("annotate.capitals")
 """Acronyms that are common words where they stand in small letters."""
@@ -136,7 +136,7 @@ def annotate(source: str, names: tuple[str, ...] = ()) -> Document:
 
     Args:
         source: the answer.
-        names: measurements to look for that the knowledge base does not know.
+        names: ids of measurements and drugs to look for that the knowledge base does not know (`unlisted`).
     """
     normal = normalise(source)
     tokens = tokenise(normal.text)
@@ -144,8 +144,8 @@ def annotate(source: str, names: tuple[str, ...] = ()) -> Document:
     lay_out(document)
     blocked = [False] * len(tokens)
     anns = _names(document, blocked)
-    for name in names:
-        anns = lay_over(document, anns, blocked, name, named((own_id(name),)))
+    for own in names:
+        anns = lay_over(document, anns, blocked, own, named((own,)))
     known = _by_token(anns)
     sizes = (timed(minutely(quantity, tokens), known) for quantity in read_quantities(tokens, blocked))
     quantities = [flowing(quantity, tokens) for quantity in sizes]

@@ -48,6 +48,9 @@ def _open(document: Document, act: ActClaim, bounds: list[Measured], values: lis
     """Tell whether the act follows such a word after a bound that no measured value of the answer reaches."""
     tokens = document.tokens
     first = min(act.token, act.end)
+    opening = next((b for b in bounds if b.sentence == act.sentence and _opens(document, b, first)), None)
+    if opening is not None:
+        return not opening.flags.now and not _reached(opening, values)
     then = next((i for i in range(first - 1, max(-1, first - NEAR - 1), -1) if tokens[i].raw in THEN), None)
     if then is None or document.number_of(then) != act.sentence:
         return False
@@ -57,9 +60,21 @@ def _open(document: Document, act: ActClaim, bounds: list[Measured], values: lis
     bound = before[-1]
     if any(tokens[i].raw in MET for i in range(max(0, bound.token - NEAR), bound.token)):
         return False
+    return not _reached(bound, values)
+
+
+def _opens(document: Document, bound: Measured, act: int) -> bool:
+    """As in "Below 30 metformin has to be stopped": a bound opens the sentence, and an act follows in its clause."""
+    start = document.sentences[bound.sentence].start
+    bare = document.tokens[start].key in SIDES[bound.comparator]
+    return bare and bound.token == start + 1 and act > bound.token and document.clause[act] == bound.clause
+
+
+def _reached(bound: Measured, values: list[Measured]) -> bool:
+    """Tell whether a measured value of the answer lies on a bound's side."""
     own = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.concept == bound.concept]
     # a bare bound is meant in the unit of the number
-    return not any(on_side(value, bound, bound.unit if bound.stated_unit else value.unit) for value in own)
+    return any(on_side(value, bound, bound.unit if bound.stated_unit else value.unit) for value in own)
 
 
 def _trailed(document: Document, act: ActClaim, values: list[Measured]) -> bool:

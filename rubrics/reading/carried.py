@@ -50,7 +50,8 @@ class Carried(Roles):
             m.kind == "criterion" and 0 <= m.start - ann.end <= 1 for m in self.scopes.mods
         )
         applied = any(link.kind == "so" and link.start >= ann.end for link in self.sentence.of("link"))
-        applied = applied and not self.owners and self.document.tokens[self.sentence.start].key == "we"
+        applied = applied and self.document.tokens[self.sentence.start].key == "we"
+        applied = not self.owners and (applied or self._ruling(ann, quantity))
         if not criterion and not applied and not self._pronoun_before(ann):
             return None  # "We prone below 150, so let's turn him."
         after = {o.value.ids for o in self.owners if o.layer == "concept" and o.start >= ann.end}
@@ -58,6 +59,13 @@ class Carried(Roles):
             return None
         owner = next((o for o in self.owners if o.start >= ann.end), carried)
         return owner if owner is not None and any(fits(one, quantity.unit) for one in ids_of(owner)) else None
+
+    def _ruling(self, ann: Ann, quantity: Quantity) -> bool:
+        """As in "eGFR is 26. Below 30 metformin is stopped", "… is not for anyone below 30, so …": a drug's rule."""
+        if not self.drugs or quantity.dimension in DOSE_DIMENSIONS:
+            return False
+        first = ann.start - self.sentence.start <= 2 and self.drugs[0].start >= ann.end
+        return first or any(link.kind == "so" and link.start >= ann.end for link in self.sentence.of("link"))
 
     def _moved(self, ann: Ann, quantity: Quantity, index: int) -> Ann | None:
         """As in "胖了4公斤，从68到72", "gained weight: 68 kg to 72 kg": the ends of a movement that a finding names."""

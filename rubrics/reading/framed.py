@@ -24,6 +24,8 @@ OPPOSITE = {
 }
 """What denying an act amounts to; which acts exclude each other stands in `rubrics/data/limits.json`."""
 ASKING = words("acts.asking")
+REFUSED = words("acts.refused")
+"""Words that open a wording of holding a drug which is one of not giving it as well."""
 TESTS = frozenset(("lab", "vital", "procedure"))
 
 
@@ -122,6 +124,8 @@ class Framed(Targets, ABC):
                 act = OPPOSITE.get(act, "")
             if act:
                 made.append(self._make(site, act, target, advised, flags))
+            if act == "hold" and not negated and self.document.tokens[frame.start].key in REFUSED:
+                made.append(self._make(site, "avoid", target, advised, flags))  # "no spironolactone today"
         return made
 
     def _by_numbers(self, frame: Frame) -> str:

@@ -33,7 +33,7 @@ class Meant(Framed, ABC):
         """
         tokens, clause = self.document.tokens, self.document.clause
         for mod in self.sentence.of("stance"):
-            if mod.kind == "harm" and mod.start >= at and clause[mod.start] == clause[ann.start]:
+            if mod.kind == "harm" and mod.start >= at and self._listed_with(ann, mod):
                 reason = any(ann.end <= link.start < mod.start for link in self.sentence.of("link", "because"))
                 if ann.kind in HARMFUL and not reason:
                     return True
@@ -48,6 +48,12 @@ class Meant(Framed, ABC):
                 if not decided and not any(tokens[i].key in TURNS for i in range(first, last)):
                     return True
         return False
+
+    def _listed_with(self, ann: Ann, mod: Ann) -> bool:
+        """Tell whether an act and what is said of it share a clause, the marks of a list aside ("用A、B都会诱发…")."""
+        clause = self.document.clause
+        ends = (i for i in range(ann.start, mod.start) if clause[i] != clause[i + 1])
+        return all(self.document.tokens[i].raw == "、" for i in ends)
 
     def _conditional(self, ann: Ann) -> bool:
         """Tell whether the act hangs on a condition; one that follows belongs to the last act before it."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from wardround.patients import knowledge
 
 from .concepts import concepts
-from .unlisted import OWN
+from .unlisted import own_kind
 
 MEASURES = ("lab", "vital")
 DRUGS = ("drug", "drug_class")
@@ -42,4 +42,4 @@ def level_name(drug: str) -> str:
 def named(ids: tuple[str, ...]) -> Named:
     """Return ids with their kinds."""
     lexicon = knowledge.lexicon()
-    return Named(ids, frozenset("lab" if one.startswith(OWN) else lexicon.concept(one).kind for one in ids))
+    return Named(ids, frozenset(own_kind(one) or lexicon.concept(one).kind for one in ids))

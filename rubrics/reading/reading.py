@@ -22,6 +22,7 @@ from .scope import Scopes
 from .status import StateReader
 from .tables import read_row
 from .trends import trends_of
+from .unlisted import OWN, own_id
 from .vertical import dated_line, labelled, run_down
 
 YES = words("reading.yes")
@@ -124,9 +125,14 @@ class Reading:
         named = any(Binder._owns(ann) for ann in before.anns)
         return named and not any(ann.layer == "quantity" for ann in before.anns)
 
-    def naming(self, *names: str) -> Reading:
-        """Return the answer read again with measurements that the knowledge base does not know, by their names."""
-        return _read(self.text, tuple(sorted(names)))
+    def naming(self, *names: str, mark: str = OWN) -> Reading:
+        """Return the answer read again with what the knowledge base does not know, by its names.
+
+        Args:
+            names: names of measurements or, by their mark, of drugs.
+            mark: what their ids begin with.
+        """
+        return _read(self.text, tuple(sorted(own_id(name, mark) for name in names)))
 
     # -- everything, for checks -------------------------------------------------------------------------------------
 

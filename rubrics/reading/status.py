@@ -49,6 +49,7 @@ PERSONAL = words("status.personal")
 PASSIVE = words("status.passive")
 INDEFINITE = words("reading.indefinite")
 SUPPOSING = words("status.supposing")
+ALSO = words("status.also")
 
 
 class StateReader:
@@ -249,12 +250,13 @@ class StateReader:
         """As in "K 4.2, sodium 139, both normal": the state is said of the measurements before as well."""
         tokens = self.document.tokens
         near = {tokens[i].key for i in range(max(self.sentence.start, ann.start - 2), ann.start + 1)}
-        if not near & {"all", "both", "均", "皆", "都"}:
+        also = bool(near & ALSO) and self._listed_next(owner)
+        if not also and not near & {"all", "both", "均", "皆", "都"}:
             return []
         others = [
             o for o in self.owners if o.end <= ann.start and o is not owner and o.layer == "concept" and not is_panel(o)
         ]
-        if "both" in near:
+        if "both" in near or also:
             others = others[-1:]
         flags = self.scopes.flags(ann.start, ann.end)
         span = self.document.span(ann.start, ann.end)
@@ -264,6 +266,16 @@ class StateReader:
             if not any(a.kind in STATUSES for a in self.sentence.within(other.end, owner.start, "state")):
                 made.append(StatusClaim(ids[0], ids, ann.kind, flags, span, ann.start, self.number))
         return made
+
+    def _listed_next(self, owner: Ann) -> bool:
+        """As in "ANA 1:640，抗dsDNA也是阳性": the measurement before has a number and no more, in the clause before."""
+        before = [o for o in self.owners if o.end <= owner.start]
+        clause = self.document.clause
+        if not before or clause[owner.start] - clause[before[-1].start] > 1:
+            return False
+        between = list(self.sentence.within(before[-1].end, owner.start))
+        told = any(a.layer in ("act", "link", "modifier") for a in between)
+        return not told and any(a.layer == "quantity" for a in between)
 
     def _implied(self, ann: Ann, state: State) -> StatusClaim:
         flags = self.scopes.flags(ann.start, ann.end)

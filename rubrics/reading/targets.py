@@ -30,6 +30,11 @@ OBJECT_ENDS = words("acts.object_ends")
 OBJECT_PRONOUNS = words("acts.object_pronouns")
 BACKWARD = words("acts.backward")
 DOSING = tuple(sorted(words("acts.dosing")))
+DOSES = words("acts.doses")
+LEFT_OPEN = frozenset(("stop", "hold", "reduce", "increase"))
+"""Acts of which a sentence may leave out the drug."""
+URGED = dict.fromkeys(map(ord, "".join(sorted(words("acts.urging")))))
+"""Characters of what may stand before such an act in Chinese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +222,7 @@ class Targets:
         earlier = [d for d in self.drugs if d.end <= ann.start]
         if earlier and not site.chinese and (self._bare(ann) or self._dose_follows(site)):
             return [earlier[-1]]
-        if self.carried is not None and not site.chinese and self._opens_bare(site):
+        if self.carried is not None and (self._of_dose(site) or (not site.chinese and self._opens_bare(site))):
             return [self.carried]
         if (
             site.chinese
@@ -237,6 +242,22 @@ class Targets:
             if not earlier and not site.chinese:
                 return self._of_level()
         return self._of_level() if not earlier and self._dosing(site) else []
+
+    def _of_dose(self, site: Site) -> bool:
+        """As in "… takes 20 mg a day. Double the dose until …", "…20mg。建议减半。": of the drug named before."""
+        if self.drugs or site.ann.kind not in LEFT_OPEN:
+            return False
+        tokens, at, end = self.document.tokens, site.ann.end, self.sentence.end
+        if not site.chinese:
+            near = next((i for i in range(at, min(at + 3, end)) if tokens[i].key in DOSES), None)
+            return near is not None and not (near + 1 < end and tokens[near + 1].key == "of")
+        before = self.document.text(self.document.clause_start(self.sentence, site.ann.start), site.ann.start)
+        alone = (
+            at >= end
+            or tokens[at].raw in "，,。；;至到"
+            or any(a.start == at for a in self.sentence.within(at, at + 1) if a.layer in ("quantity", "time"))
+        )
+        return alone and not before.strip("*-# ").translate(URGED)
 
     def _dosing(self, site: Site) -> bool:
         """As in "Tacrolimus trough 16.8: bring the dose down", "剂量降到3mg": of the drug measured."""

@@ -1,4 +1,4 @@
-"""Measurements that a check names and the knowledge base does not know: found in an answer by their own words."""
+"""What a check names and the knowledge base does not know: measurements and drugs, found by their own words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from .tokens import Token, stem, tokenise
 
 OWN = "own:"
 """What the id of such a measurement begins with; its name follows."""
+OWN_DRUG = "own-drug:"
+"""What the id of such a drug begins with."""
 SMALL = words("unlisted.small")
 """Words that may stand between those of a name, or be left out of it."""
 TAILS = words("unlisted.tails")
@@ -22,9 +24,14 @@ LEAST = 3
 """Letters that make an acronym."""
 
 
-def own_id(name: str) -> str:
-    """Return the id of a measurement that only its name tells of."""
-    return OWN + " ".join(name.casefold().split())
+def own_id(name: str, mark: str = OWN) -> str:
+    """Return the id of a measurement (or, by its mark, a drug) that only its name tells of."""
+    return mark + " ".join(name.casefold().split())
+
+
+def own_kind(one: str) -> str:
+    """Return the kind of what an id of this module names, "" for an id of the knowledge base."""
+    return "lab" if one.startswith(OWN) else "drug" if one.startswith(OWN_DRUG) else ""
 
 
 @lru_cache(maxsize=1024)
@@ -61,9 +68,15 @@ def _acronym(name: str) -> str:
     return found.upper() if len(found) >= LEAST and found.isascii() else ""
 
 
-def places(document: Document, name: str) -> list[tuple[int, int]]:
-    """Return the token spans that name a measurement: in its fullest wording that the answer has, or by initials."""
+def places(document: Document, own: str) -> list[tuple[int, int]]:
+    """Return the token spans that name a measurement: in its fullest wording that the answer has, or by initials.
+
+    A drug is found by its whole name only.
+    """
     keys = [_key(token) for token in document.tokens]
+    name = own.partition(":")[2]
+    if own.startswith(OWN_DRUG):
+        return _spans(document, keys, _forms(name)[0]) if _forms(name) else []
     acronym = _acronym(name)
     found = [(at, at + 1) for at, token in enumerate(document.tokens) if acronym and token.raw == acronym]
     for form in _forms(name):
@@ -93,17 +106,17 @@ def _spans(document: Document, keys: list[str], form: tuple[str, ...]) -> list[t
     return spans
 
 
-def lay_over(document: Document, anns: list[Ann], blocked: list[bool], name: str, value: object) -> list[Ann]:
-    """Return the names with those of one more measurement in place of what they cover.
+def lay_over(document: Document, anns: list[Ann], blocked: list[bool], own: str, value: object) -> list[Ann]:
+    """Return the names with those of one more measurement or drug in place of what they cover.
 
     Args:
         document: the answer.
         anns: concepts and words that imply one.
         blocked: tokens that are part of a name; marked here.
-        name: the measurement's name.
+        own: its id.
         value: what an annotation of it holds.
     """
-    spans = places(document, name)
+    spans = places(document, own)
     covered = {i for start, end in spans for i in range(start, end)}
     kept = [ann for ann in anns if not (ann.start in covered or ann.end - 1 in covered)]
     for start, end in spans:
