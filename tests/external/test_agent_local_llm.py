@@ -51,9 +51,9 @@ def test_four_sessions_are_completed(address: str, short_sessions: SessionSet, t
     assert len(records) == 4
     for record in records:
         used = record["usage"]
-        print(json.dumps(used))
         assert record["outcome"] == "completed", record["error"]
         closed = [event for event in record["trajectory"]["events"] if event["event"] == "answer"]
+        print(json.dumps({**used, "answers": [event["text"][:60] for event in closed]}))
         assert [event["turn"] for event in closed] == [0, 1, 2, 3]
         assert all(event["text"].strip() and not event["forced"] for event in closed)
         assert used["requests"] >= 4
