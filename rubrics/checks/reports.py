@@ -25,6 +25,8 @@ SAID = {"stop": ("stop", "lack"), "miss": ("miss", "lack"), "lack": ("lack",), "
 """Events of a check's phrase and those that say as much: who ran out of a drug missed it, and does not take it."""
 DENIABLE = frozenset(("stop", "miss", "lack"))
 MARKING = frozenset(("stop", "miss", "lack", "take"))
+EVENTS = words("reports.event_findings")
+"""Findings that are what an event tells ("stopped taking it")."""
 NEVER = words("advice.never")
 JOINTS = longest_first("reports.joints")
 """What stands between the two parts of a reason."""
@@ -194,6 +196,8 @@ def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
 def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
     """The names and words of the concept, with the asked polarity."""
     for ids in concept.names:
+        if ids[0] in EVENTS and concept.events & DENIABLE and len(concept.names) > 1:
+            continue  # "自行停用泼尼松": the event says it in any wording
         hits = [
             n
             for n in reading.names

@@ -130,7 +130,7 @@ def clauses(tokens: list[Token]) -> list[int]:
             depth -= 1
             current += 1
         elif (
-            mark in CLAUSE_MARKS
+            (mark in CLAUSE_MARKS and not _ratio(tokens, index))
             or (mark in SENTENCE_MARKS and not asks_ahead(tokens, index))
             or (mark == "." and sentence_end(tokens, index))
             or (mark == "-" and not token.glued)
@@ -138,6 +138,15 @@ def clauses(tokens: list[Token]) -> list[int]:
         ):
             current += 1
     return numbers
+
+
+def _ratio(tokens: list[Token], index: int) -> bool:
+    """Tell whether a colon is part of a titre or a time of day ("1:640")."""
+    if tokens[index].raw != ":" or not 0 < index < len(tokens) - 1:
+        return False
+    before, after = tokens[index - 1], tokens[index + 1]
+    glued = before.end == tokens[index].start and after.start == tokens[index].end
+    return glued and before.kind == "n" and after.kind == "n"
 
 
 def asks_ahead(tokens: list[Token], index: int) -> bool:

@@ -8,7 +8,7 @@ from .cues import words
 from .document import Ann, turns
 from .framed import Framed
 
-HARMFUL = frozenset(("stop", "hold", "start", "increase", "reduce", "switch", "order"))
+HARMFUL = frozenset(("stop", "hold", "start", "give", "increase", "reduce", "switch", "order"))
 """Acts of which one may say what harm they would do."""
 RECOMMENDING = tuple(sorted(words("acts.recommending")))
 NO_ADVICE = tuple(sorted(words("acts.no_advice")))

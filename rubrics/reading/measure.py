@@ -182,15 +182,17 @@ class Binder(Surroundings):
         return None
 
     def _moved_past(self, owner: Ann, drug: Ann, ann: Ann) -> bool:
-        """As in "Platelets dropped on heparin, from 240 to 96": a clause after the drug says from where to where."""
+        """As in "Platelets dropped on heparin, from 240 to 96", "…, 240 to 96": a clause after the drug gives both."""
         tokens, clause = self.document.tokens, self.document.clause
-        if clause[ann.start] == clause[drug.start] or ann.value.unit is not None:
+        if clause[ann.start] == clause[drug.start] or ann.value.unit is not None or ann.end >= len(tokens):
             return False
         moved = any(s.kind in ("rising", "falling") for s in self.sentence.within(owner.end, drug.start, "state"))
         first = next(
             i for i in range(drug.end, ann.start + 1) if clause[i] == clause[ann.start] and tokens[i].kind != "p"
         )
-        return moved and tokens[first].key in FROM and not self._act_between(owner, ann)
+        told = tokens[first].key in FROM or (tokens[first].kind == "n" and tokens[ann.start - 1].key in ARROWS)
+        told = told or (first == ann.start and (len(ann.value.values) == 2 or tokens[ann.end].key in ARROWS))
+        return moved and told and not self._act_between(owner, ann)
 
     def _dated_before(self, ann: Ann, owner: Ann, quantity: Quantity) -> bool:
         """As in "出院时78kg，今天体重83kg": an old value whose concept is named with the new one."""
