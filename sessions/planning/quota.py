@@ -81,7 +81,7 @@ class Quota:
         share = used[f"kind:{move.kind}"] * 100 // (used[f"task:{move.task}"] + 2)
         topic = min(60, 6 * used[f"topic:{scenario}:{move.topic}"])
         lab = max((self.lab_percent(one) for one in move.labs), default=0)
-        cost = share + topic + 3 * lab
+        cost = 2 * share + topic + 3 * lab
         if move.task == "DG":
             adaptive = self._percent("adaptive:yes", "adaptive:no")
             cost += 120 if (move.branch is not None) == (adaptive > ADAPTIVE_PERCENT) else 0

@@ -45,7 +45,7 @@ _DOSED: Final = "prescribe_if"
 _TYPES_LEAST: Final[dict[Tier, int]] = {"sparse": 2, "moderate": 2, "rich": 3}
 _REASONING: Final = ("IL", "CR", "CR", "CR")
 """Nothing gathers or is written: CR turns seldom read a third type, so in a looser plan the patient's words are one."""
-_LINKED: Final = 60
+_LINKED: Final = 80
 """What a turn is preferred by that comes back to what the session is about."""
 _NEW_TYPE: Final = 40
 """What a turn of a rich session is preferred by that reads something new, while that is still lacking."""

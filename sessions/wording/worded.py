@@ -40,7 +40,7 @@ _PLAIN_WANTED: Final = 100
 """… and what they cost while fewer turns are explicit than may be: less than a type that is far ahead."""
 _PLAIN_PERCENT: Final = 16
 """Below this share of explicit turns, a type that is far ahead gives way to none."""
-_NAMING: Final = 15
+_NAMING: Final = 4
 """What an opening costs that names a drug beside what it asks."""
 _NAMES_DRUG: Final = 3
 """One opening of so many may name the drug of later turns, where it belongs there: they then need not name it again."""
@@ -89,6 +89,7 @@ def word_session(
     if pronouns(sex, "en") is None:
         return None
     types = stream.shuffled(TYPES)
+    moves = [_with_input(move, moves[:turn]) for turn, move in enumerate(moves)]
     later = [Writer(move, sex, split, stream, used, first=False) for move in moves[1:]]
     open_: list[tuple[int, int, _Path]] = []
     for cost, move in _openings(moves, case, used):
@@ -172,6 +173,17 @@ def _with_drug(move: Move, later: Sequence[Move], case: Case) -> Move:
     first = later[0].slots.get("drug")  # the turn that comes next has no other query to fall back on
     drug = max(drugs, key=lambda one: (drugs[one] + (one == first), one == first, one.key))
     return replace(move, slots={**move.slots, "drug": drug})
+
+
+def _with_input(move: Move, earlier: Sequence[Move]) -> Move:
+    """Return a turn that works out a score as it may also name the one input that was asked for before."""
+    use = None if move.score is None or "lab" in move.slots else knowledge.score_uses().get(move.score)
+    if use is None or move.task != "DG":
+        return move
+    inputs = {concept for source in use.inputs.values() for concept in source.of}
+    asked = {one.key: one for other in earlier for one in other.slots.values() if one.kind == "lab"}
+    named = [one for one in asked.values() if one.id in inputs]
+    return replace(move, slots={**move.slots, "lab": named[0]}) if len(named) == 1 else move
 
 
 def _on_it(case: Case, drug: str) -> bool:
