@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wardround.patients import knowledge
 from wardround.rubrics.reading import ActClaim, Reading
 from wardround.rubrics.reading.cues import longest_first, words
 from wardround.rubrics.reading.document import Ann, Document
@@ -79,6 +80,8 @@ def matches(claim: ActClaim, target: str) -> bool:
         return True
     if ids_for(target):
         return claim.act == "avoid" and bool(claim.targets) and is_a(ids, claim.targets)
+    if any(one in knowledge.drugs() for one in claim.targets):
+        return False  # the act is about another drug, whatever else its clause names
     wanted = set(words_of(target))
     return bool(wanted) and wanted <= set(words_of(claim.words))
 

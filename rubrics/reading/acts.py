@@ -222,7 +222,7 @@ class ActReader(Meant):
         targets = self._after(site) or (self._before(site) if site.text not in PROPOSING else [])
         if not targets and site.text in PROPOSING:
             return []
-        if not targets and ann.kind in DRUG_ACTS:
+        if not targets and (ann.kind in DRUG_ACTS or (ann.kind == "avoid" and self._pronoun_after(ann))):
             targets = self._anaphor(site)
         if ann.kind == "recheck" and all(target.value.drug for target in targets):
             targets = self._same_again(ann) or targets
@@ -241,6 +241,10 @@ class ActReader(Meant):
         if not targets:
             return [self._make(site, act, None, advised, flags)] if ann.kind not in ("resume",) else []
         return [self._make(site, act, target, advised, flags) for target in targets]
+
+    def _pronoun_after(self, ann: Ann) -> bool:
+        """As in "I would stay clear of it"."""
+        return ann.end < self.sentence.end and self.document.tokens[ann.end].key in ("it", "them")
 
     def _same_again(self, ann: Ann) -> list[Ann]:
         """As in "Give 2 g magnesium sulfate and get another level": what was given is what is measured."""

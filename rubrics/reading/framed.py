@@ -87,6 +87,8 @@ class Framed(Targets, ABC):
         """Return the frame that reads the same words or says more of the same target."""
         for frame in framed:
             slots = {frame.x.start} | ({frame.y.start} if frame.y is not None else set())
+            if frame.act == "none" and claim.token < frame.end:
+                slots |= {target.start for target in self._also(frame)}  # "长期口服卡维地洛和螺内酯"
             inside = frame.start <= claim.token < frame.end
             if inside and (claim.end in slots or not claim.targets or frame.start <= claim.end < frame.end):
                 return frame

@@ -78,6 +78,8 @@ class Scopes:
         forward = backward = False
         resolved = False
         for mod in self.mods:
+            if mod.kind == "neg" and mod.end <= start and self._attributive(mod):
+                continue
             if mod.kind == "neg" and mod.end <= start and not self._points_back(mod) and self._reaches(mod, start):
                 forward = forward or not self._of_cause(mod, start, end)
             elif (
@@ -86,6 +88,11 @@ class Scopes:
                 backward = True
                 resolved = resolved or self._text(mod) in RESOLVED
         return forward or backward, resolved
+
+    def _attributive(self, mod: Ann) -> bool:
+        """As in "血糖不高的酮症酸中毒": a denied state that only describes what follows."""
+        follows = mod.end < self.sentence.end and self.document.tokens[mod.end].raw == "的"
+        return follows and any(a.start == mod.start and a.end == mod.end for a in self.sentence.of("state"))
 
     def _of_cause(self, mod: Ann, start: int, end: int) -> bool:
         """As in "not due to anaemia", "并非贫血所致": denied as the cause; whether it is there stays open."""

@@ -228,6 +228,7 @@ class Targets:
             site.chinese
             or words & {"it", "them", "this", "both", "that"}
             or site.text.startswith(THE_DRUG)
+            or self._said_before(ann).endswith(THE_DRUG)
             or "it" in {self.document.tokens[i].key for i in range(max(self.sentence.start, ann.start - 4), ann.start)}
         ):
             apart = (
@@ -243,6 +244,11 @@ class Targets:
                 return self._of_level()
         return self._of_level() if not earlier and self._dosing(site) else []
 
+    def _said_before(self, ann: Ann) -> str:
+        """Return the words of an act's clause before it ("the drug" of "the drug has to go")."""
+        start = self.document.clause_start(self.sentence, ann.start)
+        return self.document.text(start, ann.start).lower().strip()
+
     def _of_dose(self, site: Site) -> bool:
         """As in "… takes 20 mg a day. Double the dose until …", "…20mg。建议减半。": of the drug named before."""
         if self.drugs or site.ann.kind not in LEFT_OPEN:
@@ -255,7 +261,7 @@ class Targets:
         alone = (
             at >= end
             or tokens[at].raw in "，,。；;至到"
-            or any(a.start == at for a in self.sentence.within(at, at + 1) if a.layer in ("quantity", "time"))
+            or any(a.start == at for a in self.sentence.within(at, end) if a.layer in ("quantity", "time"))
         )
         return alone and not before.strip("*-# ").translate(URGED)
 

@@ -71,9 +71,20 @@ def _within(document: Document, measured: list[Measured]) -> Iterator[TrendClaim
         if key in seen or not claim.concepts:
             continue
         seen.add(key)
-        ends = _ends(measured, claim.concepts, claim.sentence)
+        ends = _turned(measured, _ends(measured, claim.concepts, claim.sentence))
         if ends is not None and (moved := direction(*ends)):
             yield _moved(document, claim, moved, *ends)
+
+
+def _turned(measured: list[Measured], ends: tuple[Measured, Measured] | None) -> tuple[Measured, Measured] | None:
+    """As in "210 on Friday, 96 on Sunday, 188 today": the last move counts where it goes against the whole one."""
+    if ends is None:
+        return None
+    first, last = ends
+    between = [m for m in measured if m.concept == first.concept and m.sentence == first.sentence and m.old]
+    later = [m for m in between if first.token < m.token < last.token and m.role == "measured" and m.shape == "one"]
+    ways = {direction(first, last), direction(later[-1], last)} if later and last.shape == "one" else set()
+    return (later[-1], last) if ways == {"rising", "falling"} else ends
 
 
 def _moved(document: Document, claim: Measured, moved: str, start: Measured, end: Measured) -> TrendClaim:

@@ -33,6 +33,10 @@ of its failures was read: `blind18` 52 and 54 of 60 (86.7 and 90.0 %), `blind19`
 and 44 of 60 (85.0 and 73.3 %), `blind20`, colloquial to the edge, 43 and 38 of 60 (71.7 and 63.3 %). All 360 labels
 stand.
 
+`blind21` was written in the manner of the shared rows, on other drugs, tests and specialties, by one who had not seen
+the code: 51 and 56 of 60 at first sight (85.0 and 93.3 %). `blind22`, once the former had been mended and by the same
+hand, who had read the code by then: 24 and 27 of 30 (80.0 and 90.0 %). All 180 labels stand.
+
 `wordings` are 520 short ordinary wordings, some of each kind, thought of before any was graded (90 % right then).
 
 `misread` holds what was once read wrongly in a way that pays, with near misses; `idioms` short everyday wordings and as
@@ -86,6 +90,8 @@ SETS = {
     "blind18": ("blind18", 60, 3),
     "blind19": ("blind19", 60, 3),
     "blind20": ("blind20", 60, 3),
+    "blind21": ("blind21", 60, 3),
+    "blind22": ("blind22", 30, 1),
 }
 FLOORS = {
     ("labelled", "en"): 0.971,
@@ -128,8 +134,12 @@ FLOORS = {
     ("blind18", "zh"): 0.98,
     ("blind19", "en"): 0.97,
     ("blind19", "zh"): 0.97,
-    ("blind20", "en"): 0.75,
+    ("blind20", "en"): 0.78,
     ("blind20", "zh"): 0.86,
+    ("blind21", "en"): 0.98,
+    ("blind21", "zh"): 0.98,
+    ("blind22", "en"): 0.96,
+    ("blind22", "zh"): 0.96,
 }
 
 

@@ -1,4 +1,4 @@
-"""Measurements that a check names and the knowledge base does not know: found by their own words."""
+"""Measurements and drugs that a check names and the knowledge base does not know: found by their own words."""
 
 from __future__ import annotations
 
@@ -53,3 +53,25 @@ def test_an_answer_that_does_not_name_it_reads_as_before() -> None:
     named = reading.naming("nerve conduction velocity")
     assert [v.value for v in named.values] == [v.value for v in reading.values]
     assert not list(named.values_of((own_id("nerve conduction velocity"),)))
+
+
+@pytest.mark.parametrize(
+    ("act", "answer", "passed"),
+    [
+        ("continue", "Please continue sparsentan 400 mg daily.", True),
+        ("continue", "Sparsentan must go on; recheck the UPCR in a month.", True),
+        ("stop", "Sparsentan must go on; recheck the UPCR in a month.", False),
+        ("stop", "Stop losartan before sparsentan is begun.", False),
+        ("start", "Increase losartan, not sparsentan.", False),
+        ("start", "- Losartan 50 mg daily\n- Sparsentan 200 mg daily", True),
+    ],
+)
+def test_an_act_on_a_drug_that_only_the_check_names(act: str, answer: str, passed: bool) -> None:
+    assert not ids_for("sparsentan")
+    assert passes({"kind": "advice", "act": act, "target": "sparsentan"}, answer) is passed
+
+
+def test_a_switch_to_a_drug_that_only_the_check_names() -> None:
+    check = {"kind": "advice", "act": "switch", "target": "losartan to sparsentan"}
+    assert passes(check, "Switch losartan to sparsentan 200 mg daily.")
+    assert not passes(check, "Switch sparsentan to losartan 50 mg daily.")
