@@ -20,6 +20,7 @@ MET = words("bounds.met")
 SIDES = {"below": words("bounds.below"), "above": words("bounds.above")}
 TRAILED = frozenset(("start", "stop", "hold", "order", "refer", "avoid", "switch"))
 """Acts whose condition may follow as a bare bound ("stop it below 1.0"); of a dose it would be the size."""
+UNTIL = words("scope.until")
 TRAIL = 4
 """Tokens from an act to such a bound."""
 
@@ -86,6 +87,8 @@ def _trailed(document: Document, act: ActClaim, values: list[Measured]) -> bool:
         size = next((a.value for a in sentence.within(at + 1, at + 2, "quantity") if a.start == at + 1), None)
         if side is None or size is None or size.dimension in DOSE_SIZES or document.tokens[at].kind == "c":
             continue
+        if any(document.tokens[i].key in UNTIL for i in range(begin, at)):
+            return False  # "hold it until they are above 50": when it ends, no condition
         before = [v for v in values if v.role == "measured" and not v.old and v.shape == "one" and v.token < begin]
         own = [v for v in before if size.unit in (None, v.unit) and v.concept == before[-1].concept]
         return not any((v.values[0] < size.values[0]) == (side == "below") for v in own)
