@@ -18,11 +18,12 @@ def closes(budget: Budget, *, actions: int, used: int) -> Literal["turn", "episo
         actions: Taken in the open turn.
         used: Calls counted against the budget, in its scope.
     """
-    spent = actions if budget.scope == "turn" else used
-    over = spent >= budget.n + GRACE
-    if budget.on_exhaust == "answer_only":
-        return "turn" if over else None
-    return "episode" if used >= budget.n and (budget.on_exhaust == "end" or over) else None
+    # free actions count against the turn too: an agent that does nothing else would never end
+    many = actions >= budget.n + GRACE
+    over = many or (budget.scope == "episode" and used >= budget.n + GRACE)
+    if budget.on_exhaust != "answer_only" and used >= budget.n and (budget.on_exhaust == "end" or over):
+        return "episode"
+    return "turn" if many or (over and budget.on_exhaust == "answer_only") else None
 
 
 def answer_is_last(budget: Budget, *, used: int) -> bool:

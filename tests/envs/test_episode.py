@@ -176,6 +176,22 @@ def test_on_exhaust_end_truncates_at_once(session: Session, chart: Chart) -> Non
     assert len(episode.scores) == 1
 
 
+@pytest.mark.parametrize("scope", ["turn", "episode"])
+@pytest.mark.parametrize("on_exhaust", ["answer_only", "final_turn", "end"])
+def test_an_agent_that_only_takes_free_actions_comes_to_an_end(
+    session: Session, chart: Chart, scope: str, on_exhaust: str
+) -> None:
+    budget = {"unit": "calls", "scope": scope, "n": 3, "on_exhaust": on_exhaust}
+    short = session.model_copy(update={"budget": type(session.budget).model_validate(budget)})
+    episode = Episode(short, chart)
+    for _ in range(4 * 7):  # three and four over, in each of four turns
+        assert not episode.done
+        _prepare(episode)
+    assert episode.done
+    assert episode.truncated
+    assert episode.score == 0.0
+
+
 def test_an_empty_answer_is_a_mistake(session: Session, chart: Chart) -> None:
     episode = Episode(session, chart)
     assert episode.answer("  \n") is None
