@@ -113,6 +113,7 @@ def judge_plan(args: argparse.Namespace) -> JudgePlan | None:
 
 
 _MODES = ("native", "json")
+_LAST_STEPS = ("answer", "free")
 _EFFORTS = ("none", "minimal", "low", "medium", "high")
 
 
@@ -130,6 +131,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         choices=_MODES,
         default=None,
         help="native: the provider's tool calls (default); json: one JSON object a reply, held to a schema",
+    )
+    group.add_argument(
+        "--model-last-step",
+        choices=_LAST_STEPS,
+        default=None,
+        help="answer: near a turn's end the model is held to an answer (default); free: it may go on calling",
     )
     add("temperature", _temperature, "T", "from 0 to 2 (default 0.2), or `default` for the provider's own")
     group.add_argument(
@@ -163,6 +170,7 @@ _MODEL_OPTIONS = {
     "model_base": "base",
     "model_key_env": "key_env",
     "model_mode": "mode",
+    "model_last_step": "last_step",
     "model_temperature": "temperature",
     "model_effort": "effort",
     "model_tokens": "max_tokens",
