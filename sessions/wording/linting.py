@@ -52,6 +52,13 @@ _CONTENT: Final[dict[Language, re.Pattern[str]]] = {
     "en": re.compile(r"\{[A-Za-z]+[0-9]?\}|[a-z]{4,}"),
     "zh": re.compile(r"\{[A-Za-z]+[0-9]?\}|(?=([\u4e00-\u9fff]{2}))"),
 }
+_INSTRUCTS: Final[dict[Language, re.Pattern[str]]] = {
+    "en": re.compile(
+        r"\b(?:ask|please|find out|check with|could you|would you(?=\?)|(?:have|get) \{(?:them|their)\})", re.IGNORECASE
+    ),
+    "zh": re.compile(r"问|请|麻烦|帮我|核实|过一遍|让(?=\{\w+\}(?:自己)?(?:给|打|评))"),
+}
+"""Whom to ask, and courtesy: no predicate that an ellipsis leaves out, so both forms say it or neither does."""
 _FOREIGN: Final = re.compile(r"[A-Za-z]+")
 _ABBREVIATIONS: Final = frozenset({"CT", "MRI", "ICU", "X", "B", "QT", "QTc", "ADL", "NRS"})
 
@@ -84,6 +91,7 @@ def faults_of(shape: Shape, language: Language, task: Task) -> Iterator[str]:
         if not asked(shape, language):
             yield f"no word says what is asked ({', '.join(kind_of(shape.kind).asks)}; kinds.json, `cues`)"
         return
+    yield from _instructs(shape, language)
     if not _content(shape.explicit, language) & _content(shape.implicit, language):
         yield "the forms share no content word"
     yield from _before(shape, language)
@@ -102,6 +110,16 @@ def _literal(shape: Shape, language: Language) -> Iterator[str]:
                 yield f"`{word}` is English"
         elif re.search(r"[\u3400-\u9fff]", words):
             yield "holds Chinese"
+
+
+def _instructs(shape: Shape, language: Language) -> Iterator[str]:
+    """Yield what only one form tells to do: the penalty of the implicit one would be partly a missing instruction."""
+    said = [
+        {match.group().lower() for match in _INSTRUCTS[language].finditer(form)}
+        for form in (shape.explicit, shape.implicit)
+    ]
+    for word in sorted(said[0] ^ said[1]):
+        yield f"only one form says `{word}`: the forms must differ in the ellipsis only"
 
 
 def _content(form: str, language: Language) -> set[str]:

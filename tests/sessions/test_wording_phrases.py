@@ -14,7 +14,7 @@ from wardround.sessions.wording import phrases
 from wardround.sessions.wording.filling import fill
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.limits import faults, length
-from wardround.sessions.wording.linting import TYPICAL, lint, typical
+from wardround.sessions.wording.linting import TYPICAL, faults_of, lint, typical
 from wardround.sessions.wording.phrases import LANGUAGES, Shape, load_phrases, shape_faults, shapes
 
 WRITES = {
@@ -144,6 +144,19 @@ def shape(explicit: str, implicit: str, drops: str = "drug", type_: str = "NA") 
 )
 def test_shapes_that_are_wrong(one: Shape, said: str) -> None:
     assert any(said in fault for fault in shape_faults(one))
+
+
+@pytest.mark.parametrize(
+    ("one", "language"),
+    [
+        (shape("Ask {them}: how is {drug} taken?", "How is it taken?"), "en"),
+        (shape("How is {drug} taken?", "How is it taken? Please say."), "en"),
+        (shape("问问{them}{drug}怎么用的？", "这药怎么用的？"), "zh"),
+    ],
+)
+def test_an_instruction_in_one_form_only_is_a_fault(one: Shape, language: Language) -> None:
+    """The forms differ in the ellipsis only, so that the implicit one lacks no instruction."""
+    assert any("only one form says" in fault for fault in faults_of(one, language, "IL"))
 
 
 @pytest.mark.parametrize(
