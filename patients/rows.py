@@ -38,7 +38,7 @@ def _plain_rows() -> dict[str, Mapping[str, str]]:
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "Patient": ("id", "name", "sex", "birth_date", "age", "deceased", "language", "marital_status", "race"),
-    "Encounter": ("id", "class", "type", "start", "end", "status", "reason", "disposition"),
+    "Encounter": ("id", "class", "type", "service", "start", "end", "status", "reason", "disposition"),
     "Condition": ("id", "time", "code", "name", "status", "encounter", "rank"),
     "Observation": ("id", "time", "name", "value", "unit", "range", "flag", "encounter"),
     "MedicationRequest": (
@@ -159,9 +159,9 @@ def _encounter(resource: Resource, _time: str | None) -> list[Any]:
     period = resource.get("period", {})
     stay = resource.get("hospitalization", {})
     return [
-        resource.get("id"), text_of(resource.get("class")), text_of(resource.get("type")), period.get("start"),
-        period.get("end"), resource.get("status"), text_of(resource.get("reasonCode")),
-        text_of(stay.get("dischargeDisposition")),
+        resource.get("id"), text_of(resource.get("class")), text_of(resource.get("type")),
+        text_of(resource.get("serviceType")), period.get("start"), period.get("end"), resource.get("status"),
+        text_of(resource.get("reasonCode")), text_of(stay.get("dischargeDisposition")),
     ]  # fmt: skip
 
 

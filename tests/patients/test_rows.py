@@ -56,3 +56,16 @@ def test_words_and_numbers_of_rows() -> None:
     ]  # fmt: skip
     team = {"resourceType": "CareTeam", "id": "t1", "participant": [{"member": {"display": "An"}}, {"role": []}]}
     assert orjson.loads(compact_row(team)) == ["t1", None, None, "An", None, None]
+
+
+def test_a_stay_says_which_service_has_the_patient() -> None:
+    """A question that a reader could not answer from the rows: "which service is she under?"."""
+    stay = {
+        "resourceType": "Encounter",
+        "id": "e1",
+        "status": "in-progress",
+        "class": {"code": "IMP"},
+        "serviceType": {"text": "General medicine"},
+    }
+    row = dict(zip(COLUMNS["Encounter"], orjson.loads(compact_row(stay, None)), strict=True))
+    assert row["service"] == "General medicine"
