@@ -78,14 +78,20 @@ def _value(case: Case, of: str) -> Decimal | None:
     if of == "age":
         return None if age is None else Decimal(age)
     if of == "clearance":
-        return _clearance(case)
+        return clearance(case)
     reading = latest(case, of)
     return None if reading is None else knowledge.convert(reading.value, reading.unit, _UNITS[of], of)
 
 
-def _clearance(case: Case) -> Decimal | None:
-    """Return the creatinine clearance of Cockcroft and Gault in mL/min."""
-    age, weight, creatinine = (_value(case, one) for one in ("age", "weight", "creatinine"))
+def clearance(case: Case, creatinine: Decimal | None = None) -> Decimal | None:
+    """Return the creatinine clearance of Cockcroft and Gault in mL/min; None where something of it is not charted.
+
+    Args:
+        case: The patient.
+        creatinine: What the latest creatinine is taken to be instead, in mg/dL.
+    """
+    age, weight = _value(case, "age"), _value(case, "weight")
+    creatinine = _value(case, "creatinine") if creatinine is None else creatinine
     if age is None or weight is None or creatinine is None or creatinine <= 0:
         return None
     male = (140 - age) * weight / (72 * creatinine)

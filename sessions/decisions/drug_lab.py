@@ -32,6 +32,7 @@ from wardround.sessions.record import Order, Pair, plain, rule_for
 from .decision import Decision, DecisionKind, Hinge
 from .dosed import dose_fits
 from .owned import owned
+from .withheld import CARRIED_ON, withheld
 
 KIND_ID: Final = "drug_lab"
 _AS_ORDERED: Final = frozenset({"continue", "recheck", "same-dose"})
@@ -79,6 +80,8 @@ def stands(case: Case, pair: Pair) -> bool:
     if pair.rule.act not in case.common.acts or (words is not None and words.contested):
         return False
     if owned(case, pair.rule.id) or (pair.rule.act in _AS_ORDERED and not dose_fits(case, pair.order)):
+        return False
+    if pair.rule.act in CARRIED_ON and withheld(case, pair.order.drug):
         return False
     if _grey(case.common, pair) or not _usable(case.common, pair) or _outranked(case, pair, pair.rule.act):
         return False
@@ -242,20 +245,24 @@ def _hinge(case: Case, pair: Pair, fact: Fact | None, key: str) -> Hinge | None:
     here = rules.index(pair.rule)
     for place in sorted(range(len(rules)), key=lambda one: (abs(one - here), one)):
         value = _inside(pair, rules[place])
-        if place == here or value is None or not _differs(case, pair, rules[place], fact, key):
+        if place == here or value is None or not _differs(case, pair, rules[place], fact, key, Decimal(value)):
             continue
         return Hinge(kind="quantity", keys=pair.reading.keys, to=value)
     return None
 
 
-def _differs(case: Case, pair: Pair, rule: MonitoringRule, fact: Fact | None, key: str) -> bool:
-    """Tell whether another rule of the table would stand in this chart and ask for another act."""
+def _differs(case: Case, pair: Pair, rule: MonitoringRule, fact: Fact | None, key: str, value: Decimal) -> bool:
+    """Tell whether another rule of the table would stand in this chart and ask for another act, with that value."""
     words = case.common.rules.get(rule.id)
     if rule.act not in case.common.acts or (words is not None and words.contested):
         return False
     other = replace(pair, rule=rule)
     if owned(case, rule.id) or (rule.act in _AS_ORDERED and not dose_fits(case, pair.order)):
         return False
+    own = knowledge.convert(value, pair.reading.unit, rule.unit, pair.reading.lab)
+    instead = {} if own is None else {pair.reading.lab: own}
+    if {rule.act, pair.rule.act} <= CARRIED_ON and withheld(case, pair.order.drug, instead):
+        return False  # what is held at this value is not held by this rule at another, whatever else holds it
     if _outranked(case, pair, rule.act) or (rule.act == "reduce" and not _reducible(case.common, other)):
         return False
     if fact is None:

@@ -23,6 +23,7 @@ from wardround.sessions.moves.writes import flag, lower_dose, order_fields, pres
 from wardround.sessions.record import Order, Reading, plain
 
 from .decision import Decision, DecisionKind, Hinge
+from .withheld import withheld
 
 KIND_ID: Final = "side_effect"
 _ACCEPTED: Final[dict[str, tuple[Act, ...]]] = {
@@ -80,7 +81,7 @@ def _otherwise(case: Case, order: Order) -> bool:
 
 
 def _denied(case: Case, order: Order, told: Told, rules: list[SideEffectRule]) -> Decision | None:
-    if not rules:
+    if not rules or withheld(case, order.drug):
         return None
     for rule in rules:
         if rule.lab is not None and rule.act != "continue" and _holds(case, rule) is not False:
@@ -93,7 +94,9 @@ def _denied(case: Case, order: Order, told: Told, rules: list[SideEffectRule]) -
 
 def _told(case: Case, order: Order, told: Told, rule: SideEffectRule, rules: list[SideEffectRule]) -> Decision | None:
     """Return what a rule says of a symptom that is there; None where it does not hold, or cannot be seen to."""
-    if told.fact.drug != order.drug and not rule.explained:
+    if told.fact.drug != order.drug and (told.fact.drug is not None or not rule.explained):
+        return None  # what the patient puts down to another drug is never held against this one
+    if rule.act == "continue" and withheld(case, order.drug):
         return None
     reading = None
     hinge = Hinge("state", tuple(sorted(told.keys)), "absent")

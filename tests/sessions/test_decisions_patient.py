@@ -64,8 +64,9 @@ def test_what_is_asked_earlier_is_decided_later_without_asking_again():
         [COUGH],
         [COUGH, taking("lisinopril", "stopped")],
         [COUGH.model_copy(update={"drug": None, "source": "Condition/c1"}), taking("lisinopril")],
+        [DIZZY.model_copy(update={"drug": "amlodipine"}), taking("lisinopril")],
     ],
-    ids=["never said to be taken", "stopped", "an illness explains it"],
+    ids=["never said to be taken", "stopped", "an illness explains it", "the patient puts it down to another drug"],
 )
 def test_a_drug_is_not_blamed_without_cause(facts):
     assert decided(case_of(facts)) == []
