@@ -26,6 +26,7 @@ _COUNTED: Final[dict[Language, re.Pattern[str]]] = {
 }
 _UNITS: Final[dict[Language, str]] = {"en": "words", "zh": "characters"}
 _ENDS: Final = re.compile(r"[.?!](?=\s|$)|[。？！]")
+_DOUBLED: Final = re.compile(r"\b([a-z]+)\W+\1\b", re.IGNORECASE)
 _TOOLS: Final = (*(name for name in ALL_TOOLS if "." in name), "prepare_to_answer")
 
 
@@ -55,6 +56,11 @@ def faults(query: str, *, task: str, first: bool, language: Language = "en") -> 
     if any(name in query for name in _TOOLS):
         found.append("names a tool")
     return found
+
+
+def stutters(query: str) -> bool:
+    """Tell whether a word stands twice in a row, as an opener before a name that begins with it ("Right. Right …")."""
+    return _DOUBLED.search(query) is not None
 
 
 def without_names(query: str) -> str:

@@ -15,7 +15,7 @@ from wardround.sessions.session import Antecedent, Implicitness, Language, Query
 from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole
 from .filling import fill, pronouns
 from .kinds import load_kinds
-from .limits import faults
+from .limits import faults, stutters
 from .phrases import LANGUAGES, Shape, bare, shapes
 from .resting import About, about
 
@@ -325,7 +325,8 @@ class Writer:
             values = self._values[language] | ({} if topics is None else {"topics": topics, **self._whole(language)})
             explicit, implicit = (fill(one, values, language) for one in (shape.explicit, shape.implicit))
             broken = any(
-                faults(form, task=self._move.task, first=first, language=language) for form in {explicit, implicit}
+                stutters(form) or faults(form, task=self._move.task, first=first, language=language)
+                for form in {explicit, implicit}
             )
             self._said[key] = None if broken else (explicit, implicit)
         return self._said[key]

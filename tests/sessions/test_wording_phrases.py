@@ -13,7 +13,7 @@ from wardround.sessions.session import Language
 from wardround.sessions.wording import phrases
 from wardround.sessions.wording.filling import fill
 from wardround.sessions.wording.kinds import load_kinds
-from wardround.sessions.wording.limits import faults, length
+from wardround.sessions.wording.limits import faults, length, stutters
 from wardround.sessions.wording.linting import TYPICAL, faults_of, lint, typical
 from wardround.sessions.wording.phrases import LANGUAGES, Shape, load_phrases, shape_faults, shapes
 
@@ -233,3 +233,18 @@ def test_limits(words: str, task: str, first: bool, language: str, fault: str) -
     found = faults(words, task=task, first=first, language=language)
     assert bool(found) == bool(fault), found
     assert fault in " ".join(found)
+
+
+@pytest.mark.parametrize(
+    ("words", "twice"),
+    [
+        ("Right. Right upper quadrant ultrasound?", True),
+        ("Now, now the CRP?", True),
+        ("Right. And the right upper quadrant ultrasound?", False),
+        ("And the and-gate?", False),
+        ("Is it on? Only today.", False),
+        ("血钾呢？血钾。", False),
+    ],
+)
+def test_a_word_twice_in_a_row(words: str, twice: bool) -> None:
+    assert stutters(words) == twice
