@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from wardround.patients import load_data
+from wardround.patients import knowledge, load_data
 from wardround.patients.knowledge import Names
 from wardround.rubrics import Act
 
@@ -177,6 +177,14 @@ class Common(_Frozen):
     """Drugs whose dose no eGFR alone decides: it is never ordered "so much if below, else so much"."""
     skip_drugs: tuple[str, ...]
     """Drugs given in hospital only, where asking how they are taken at home makes no sense."""
+    harm_if_stopped: tuple[str, ...]
+    """Drugs and classes that do harm when stopped without need: rebound, withdrawal, a clot, an infection left alone;
+    of any other the cautious stop is no danger."""
+
+    def danger_of(self, drug: str) -> Act:
+        """Return what would be dangerous with a drug that is to go on as it is: to stop it, else to give more."""
+        is_a = knowledge.lexicon().is_a
+        return "stop" if any(is_a(drug, one) for one in self.harm_if_stopped) else "increase"
 
 
 @lru_cache(maxsize=1)

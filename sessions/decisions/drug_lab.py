@@ -218,7 +218,7 @@ def _decision(
         act=key,
         unchanged=act.unchanged,
         accepted=tuple(accepted),
-        avoid=(act.avoid, order.name),
+        avoid=(case.common.danger_of(order.drug) if key == "continue" else act.avoid, order.name),
         finding=rule.finding if turn is None else turn.finding,
         advice=_fill(say, pair),
         hinge=hinge,

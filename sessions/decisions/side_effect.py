@@ -89,7 +89,7 @@ def _denied(case: Case, order: Order, told: Told, rules: list[SideEffectRule]) -
     rule = next((one for one in rules if one.act != "continue"), rules[0])
     hinge = Hinge("state", tuple(sorted(told.keys)), "present")
     finding = Names(en=f"no {told.names.en} on {order.name}", zh=f"用{order.zh}没有{told.names.zh}")
-    return _decision(order, told, rule, "continue", _KEEP, finding, hinge, None)
+    return _decision(case, order, told, rule, "continue", _KEEP, finding, hinge, None)
 
 
 def _told(case: Case, order: Order, told: Told, rule: SideEffectRule, rules: list[SideEffectRule]) -> Decision | None:
@@ -106,12 +106,12 @@ def _told(case: Case, order: Order, told: Told, rule: SideEffectRule, rules: lis
         if reading is None or to is None or not _holds(case, rule):
             return None
         hinge = Hinge("quantity", reading.keys, to)
-    return _decision(order, told, rule, rule.act, rule.say, rule.why, hinge, reading)
+    return _decision(case, order, told, rule, rule.act, rule.say, rule.why, hinge, reading)
 
 
 def _decision(
-    order: Order, told: Told, rule: SideEffectRule, act: str, say: Names, finding: Names, hinge: Hinge,
-    reading: Reading | None,
+    case: Case, order: Order, told: Told, rule: SideEffectRule, act: str, say: Names, finding: Names,
+    hinge: Hinge, reading: Reading | None,
 ) -> Decision:  # fmt: skip
     def filled(words: Names) -> Names:
         return Names(en=words.en.format(drug=order.name), zh=str(words.zh).format(drug=order.zh or order.name))
@@ -124,7 +124,7 @@ def _decision(
         act=act,
         unchanged=keeps,
         accepted=tuple((one, order.name) for one in _ACCEPTED[act]),
-        avoid=("stop" if keeps else "increase", order.name),
+        avoid=(case.common.danger_of(order.drug) if keeps else "increase", order.name),
         finding=filled(finding),
         advice=filled(say),
         hinge=hinge,

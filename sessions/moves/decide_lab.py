@@ -28,7 +28,7 @@ from .parts import (
     two_sentences,
     value_item,
 )
-from .step_parts import advice_words, step_advice_item, step_danger_item, step_entity, step_writes
+from .step_parts import advice_words, is_danger, step_advice_item, step_danger_item, step_entity, step_writes
 
 
 def decide_lab(case: Case, decision: Decision) -> Move:
@@ -86,8 +86,8 @@ def _rubric(case: Case, decision: Decision) -> tuple[Item, ...]:
 
 
 def _guard(case: Case, decision: Decision) -> Item:
-    """Return the safety item; no repeat of a test is a danger, so that another guard stands there."""
-    if decision.avoid[0] == "recheck":
+    """Return the safety item; no test too many or too few is a danger, so that another guard stands there."""
+    if not is_danger(decision):
         assert decision.reading is not None
         return only_item(decision.reading)
     return step_danger_item(case, decision)

@@ -74,11 +74,12 @@ def _keeps(decision: Decision) -> bool:
 
 
 def drug_danger_item(case: Case, decision: Decision) -> Item:
-    """Return the safety item that the dangerous act is not advised, nor stopping a drug that is to go on."""
+    """Return the safety item that the dangerous act is not advised, nor stopping what does harm when stopped."""
     _, order = about(decision)
     act, target = decision.avoid
     acts = [act]
-    if _keeps(decision) and act != "stop" and "stop" not in {one for one, _ in decision.accepted}:
+    harms = case.common.danger_of(order.drug) == "stop"
+    if _keeps(decision) and harms and act != "stop" and "stop" not in {one for one, _ in decision.accepted}:
         acts.append("stop")
     words = [case.common.act_words[one] for one in acts]
     en, zh = " or ".join(one.en for one in words), "或".join(str(one.zh) for one in words)

@@ -26,6 +26,10 @@ from .parts import capital, chart_call, item, recommended
 from .writes import PRIORITIES, prescribe, request_also, request_risk, write_items
 
 _AGAIN: Final = ("repeat", "recheck", "复查")
+_PRODUCTS: Final = frozenset({"transfusion", "platelet_transfusion", "cryoprecipitate"})
+"""What is ordered as a service and given to the patient."""
+_EMERGENCY: Final = 2
+"""Severity of the bands at which waiting does harm (`patients/knowledge/data/decisions.json`)."""
 
 
 def step_entity(step: Step, *, alone: bool = False) -> Entity:
@@ -58,8 +62,20 @@ def step_advice_item(decision: Decision, rests_on: Iterable[str]) -> Item:
     return recommended(decision, checks, rests_on)
 
 
+def is_danger(decision: Decision) -> bool:
+    """Tell whether the opposite of what is right does harm: a treatment given or left out, or help in an emergency.
+
+    A test, a referral or a repeat too many or too few is a choice and no danger.
+    """
+    step = table_of(decision).step
+    found = knowledge.lexicon().resolve(step.target)
+    if step.act == "start" or step.danger is not None or (found is not None and found.id in _PRODUCTS):
+        return True
+    return decision.act != "continue" and decision.severity >= _EMERGENCY
+
+
 def step_danger_item(case: Case, decision: Decision) -> Item:
-    """Return the safety item that the opposite is not advised."""
+    """Return the item that the opposite is not advised, a safety item where that does harm."""
     act, target = decision.avoid
     step = table_of(decision).step
     if target == step.target:
@@ -69,7 +85,9 @@ def step_danger_item(case: Case, decision: Decision) -> Item:
         found = knowledge.lexicon().resolve(target)
         words = case.common.act_words[act]
         en, zh = f"Does not advise to {words.en} {target}", f"没有建议{words.zh}{found.name.zh if found else target}"
-    return item("no-danger", f"{en}.", f"{zh}。", AvoidsCheck(act=act, target=target), safety=True)
+    safety = is_danger(decision)
+    name = "no-danger" if safety else "not-opposite"
+    return item(name, f"{en}.", f"{zh}。", AvoidsCheck(act=act, target=target), safety=safety)
 
 
 def advice_words(decision: Decision) -> Names:
@@ -150,6 +168,7 @@ def _drug(case: Case, decision: Decision) -> Iterator[Move]:
 
 __all__ = [
     "advice_words",
+    "is_danger",
     "order_step",
     "step_advice_item",
     "step_danger_item",

@@ -309,3 +309,27 @@ def test_missed_doses_that_were_told_are_not_passed_over(drug_and_lab: Callable[
     found = [move for one in drug_lab.decisions(case) for move in drug_lab.decides(case, one, True)]
     assert found and "missed doses" in str(found[0].answer.en).rpartition(". ")[2]
     play(case, [found[0]])
+
+
+@pytest.mark.parametrize(
+    ("drug", "lab", "danger"),
+    [
+        ("Furosemide", potassium("4.2"), "Does not advise to increase furosemide."),
+        ("Furosemide", potassium("3.2"), "Does not advise to increase furosemide."),
+        ("Warfarin", inr("2.5"), "Does not advise to stop warfarin."),
+        ("Sertraline", ("Sodium", "132", "mmol/L", "135", "145"), "Does not advise to increase or stop sertraline."),
+    ],
+)
+def test_the_cautious_act_is_no_danger(
+    drug_and_lab: Callable[..., Case], drug: str, lab: tuple[str, ...], danger: str
+) -> None:
+    """Only what does harm when stopped must not be stopped; of a diuretic the danger is more of it."""
+    case = drug_and_lab(drug, "20 mg", lab)
+    (move,) = drug_lab.decides(case, only(case), False)
+    assert [one.text.en for one in move.rubric if one.safety] == [danger]
+
+
+def test_what_does_harm_when_stopped_is_known() -> None:
+    known = {*knowledge.drugs(), *knowledge.drug_classes()}
+    assert set(common().harm_if_stopped) <= known
+    assert common().danger_of("metoprolol") == "stop" and common().danger_of("tamsulosin") == "increase"

@@ -230,6 +230,26 @@ def test_a_repeat_is_turned_down_without_naming_the_lab_again(words: str, passes
     assert "no-danger" not in checks  # no repeat of a test is a danger
 
 
+@pytest.mark.parametrize(
+    ("name", "band", "safety"),
+    [
+        ("hemoglobin_iron", "low", []),
+        ("bmi_dietitian", "high", []),
+        ("mcv_b12", "none", []),
+        ("potassium_recheck", "high", []),
+        ("lactate_icu", "high", ["no-danger"]),
+        ("hemoglobin_transfusion", "none", ["no-danger"]),
+        ("tsh_levothyroxine", "none", ["no-danger"]),
+    ],
+)
+def test_only_what_does_harm_is_a_danger(name: str, band: str, safety: list[str]) -> None:
+    table = knowledge.decisions()[name]
+    case = case_in(table, next(one for one in table.bands if one.id.endswith(f".{band}")))
+    found = about(case, name)
+    assert found is not None
+    assert [one.id for one in decide_lab(case, found).rubric if one.safety] == safety
+
+
 def test_threads_come_in_drawn_order_those_with_a_step_first() -> None:
     case = potassium("3.1", drugs=("Furosemide",))
     order = [one.unchanged for one in lab.threads(case, Stream("t", 1))]
