@@ -12,13 +12,24 @@ from typing import Final, Literal
 
 from wardround.patients import Stream
 from wardround.patients.knowledge import Names
-from wardround.rubrics import AllOf, Item, Not, RetrievedCheck, Text, TrendCheck
+from wardround.rubrics import AllOf, AnyOf, Item, Not, RetrievedCheck, TrendCheck, ValueCheck
 from wardround.sessions.record import Reading
 from wardround.sessions.session import Branch
 
 from .branch_rules import LabBranch, branch_rules
 from .move import Case, Focus, Move, MoveKind
-from .parts import bullets, grounded_item, item, lab_call, lab_entity, only_item, status_item, value_item, value_line
+from .parts import (
+    bullets,
+    capital,
+    grounded_item,
+    item,
+    lab_call,
+    lab_entity,
+    only_item,
+    status_item,
+    value_item,
+    value_line,
+)
 
 Way = Literal["rising", "falling"]
 WAYS: Final[dict[str, Way]] = {"high": "rising", "low": "falling"}
@@ -26,6 +37,17 @@ WAYS: Final[dict[str, Way]] = {"high": "rising", "low": "falling"}
 _WORDS: Final[dict[Way, Names]] = {
     "rising": Names(en="up", zh="升了"),
     "falling": Names(en="down", zh="降了"),
+}
+_SAY: Final[dict[Way | None, Names]] = {
+    "rising": Names(en="{lab} rose from {before} to {last}", zh="{lab}由{before}升至{last}"),
+    "falling": Names(en="{lab} fell from {before} to {last}", zh="{lab}由{before}降至{last}"),
+    None: Names(en="{lab} is unchanged at {last}", zh="{lab}没有变化，仍为{last}"),
+}
+"""How the gold answer says which way a lab went."""
+_ITEM: Final[dict[Way | None, Names]] = {
+    "rising": Names(en="rose", zh="升高"),
+    "falling": Names(en="fell", zh="降低"),
+    None: Names(en="has not changed", zh="没有变化"),
 }
 _OPPOSITE: Final[dict[Way, Way]] = {"rising": "falling", "falling": "rising"}
 
@@ -78,7 +100,7 @@ def branch_back(case: Case, rule: LabBranch) -> Move | None:
         source="ehr",
         topic=f"{rule.lab}:branch+{taken.lab}",
         calls=(lab_call(case, first), lab_call(case, taken)),
-        answer=bullets((value_line(taken),)),
+        answer=bullets((_way_line(first, before, went), value_line(taken))),
         rubric=(*_items(first, before, went, taken), only_item(first, taken), grounded_item()),
         slots={
             "lab": lab_entity(case, first),
@@ -92,8 +114,17 @@ def branch_back(case: Case, rule: LabBranch) -> Move | None:
     )
 
 
+def _way_line(first: Reading, before: Reading, went: Way | None) -> Names:
+    """Return which way a lab went, with both values, without full stop."""
+    say, last = _SAY[went], first.quantity
+    return Names(
+        en=say.en.format(lab=capital(first.name), before=before.text, last=last),
+        zh=str(say.zh).format(lab=first.zh, before=before.text, last=last),
+    )
+
+
 def _items(first: Reading, before: Reading, went: Way | None, taken: Reading) -> Iterator[Item]:
-    """Yield the items about the lab that follows: the right one, after a look back, and the way not misread."""
+    """Yield the items: the look back, which way it showed, and the lab that follows from it, the way not misread."""
     read = AllOf(checks=(RetrievedCheck(any_of=before.keys), RetrievedCheck(any_of=taken.keys)))
     yield item(
         f"read-{taken.lab}",
@@ -101,22 +132,32 @@ def _items(first: Reading, before: Reading, went: Way | None, taken: Reading) ->
         f"查过上一次{first.zh}和最近一次{taken.zh}。",
         read,
     )
-    value = value_item(taken)
     wrong: tuple[Way, ...] = ("rising", "falling") if went is None else (_OPPOSITE[went],)
     misread = tuple(Not(check=TrendCheck(concept=first.name, direction=one)) for one in wrong)
-    text = Text(
-        en=f"{str(value.text.en).removesuffix('.')}, which is what follows from the way the {first.name} went.",
-        zh=f"{str(value.text.zh).removesuffix('。')}，这是由{first.zh}的变化决定的。",
-    )
+    yield _way_item(first, before, went, misread, f"read-{taken.lab}")
+    value = value_item(taken)
     # both ways must not pay: the value rests on nothing else being told
     yield value.model_copy(
-        update={
-            "check": AllOf(checks=(value.check, *misread)),
-            "text": text,
-            "requires": (*value.requires, "only"),
-        }
+        update={"check": AllOf(checks=(value.check, *misread)), "requires": (*value.requires, "only")}
     )
     yield status_item(taken)
+
+
+def _way_item(first: Reading, before: Reading, went: Way | None, misread: tuple[Not, ...], read: str) -> Item:
+    """Return the item that the tested condition is said: the way, or both values that show it."""
+    values = (
+        ValueCheck(concept=first.name, value=before.number, unit=before.unit),
+        ValueCheck(concept=first.name, value=first.number, unit=first.unit),
+    )
+    said = AnyOf(checks=(TrendCheck(concept=first.name, direction=went or "stable"), AllOf(checks=values)))
+    way = _ITEM[went]
+    return item(
+        f"way-{first.lab}",
+        f"Says that the {first.name} {way.en} since the value before.",
+        f"说明{first.zh}比上一次{way.zh}。",
+        AllOf(checks=(said, *misread)),
+        (read,),
+    )
 
 
 def _offers(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:

@@ -297,8 +297,8 @@ def test_where_a_lab_that_was_told_came_from_decides(make_builder, case_from, va
     assert move is not None
     assert (move.kind, move.labs, move.words["test"].en) == ("branch_back", (follows,), "down")
     assert (move.branch.test, move.branch.held) == ("falling", held)
-    assert "otassium" not in str(move.answer.en)
-    assert not any(item.id.endswith("-potassium") for item in move.rubric)
+    assert f"from {values[0]} to {values[1]}" in str(move.answer.en) or values[0] == values[1]
+    assert [item.id for item in move.rubric if item.id.endswith("-potassium")] == ["way-potassium"]
     play(case, [labs.latest_lab(case, case.view.latest["potassium"]), move])
 
 
@@ -308,8 +308,12 @@ def test_only_one_way_back_is_paid(make_builder, case_from):
     assert move is not None
     both = f"{move.answer.en}\n- Magnesium 2.0 mg/dL, normal."
     assert rewards(case, move, both) < 0.5
-    assert rewards(case, move, f"- Potassium rose from 3.9 to 4.6 mmol/L.\n{move.answer.en}") == 1.0
-    assert rewards(case, move, f"- Potassium is falling.\n{move.answer.en}") < 1.0
+    way, value = str(move.answer.en).splitlines()
+    assert way == "- Potassium rose from 3.9 to 4.6 mmol/L."
+    assert rewards(case, move, f"- Potassium went up.\n{value}") == 1.0
+    assert rewards(case, move, f"- Potassium 4.6 mmol/L, before that 3.9 mmol/L.\n{value}") == 1.0
+    assert rewards(case, move, f"- Potassium is falling.\n{value}") < 1.0
+    assert rewards(case, move, value) < 1.0
 
 
 @pytest.mark.parametrize("values", [("4.6",), ("4.5", "4.6"), ("3.9", "4.9", "4.4")])
