@@ -42,6 +42,8 @@ class RuleWords(_Frozen):
 
     accept: tuple[tuple[Act, str], ...] = ()
     """(act, target) that are right as well; {drug}."""
+    also: tuple[str, ...] = ()
+    """What must be given beside the act, by any of these names: a lack is treated and not only looked at again."""
     say: Names | None = None
     """What to do, in place of the act's own words."""
     priority: Literal["routine", "urgent"] | None = None

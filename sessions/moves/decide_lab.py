@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Literal
 
 from wardround.patients import knowledge
 from wardround.patients.knowledge import PRESSURE, PRESSURE_PARTS, DecisionBand, Names
-from wardround.rubrics import AnyOf, Check, Item, MentionCheck, ThresholdCheck
+from wardround.rubrics import AnyOf, Check, Item, MentionCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.decisions.tables import band_in, table_of
 from wardround.sessions.record import Reading, plain
@@ -25,6 +26,7 @@ from .parts import (
     only_item,
     read_item,
     reading_checks,
+    side_check,
     two_sentences,
     value_item,
 )
@@ -114,24 +116,32 @@ def _finding_item(decision: Decision) -> Item:
 
 
 def _sides(decision: Decision) -> list[Check]:
-    """Return a check for each cut-off that the value may rightly be placed against."""
-    reading, table = decision.reading, table_of(decision)
+    """Return a check for each cut-off that the value may rightly be placed against.
+
+    A value that calls for the step is placed on the side that does: a potassium of 2.6 by "below 5.5" is not.
+    """
+    reading, table, mine = decision.reading, table_of(decision), band_in(decision)
     assert reading is not None
-    bounds = {bound for band in table.bands for bound in (band.quoted, *_edges(band)) if bound is not None}
     value = knowledge.convert(reading.value, reading.unit, table.unit, table.subject)
     assert value is not None
-    return [
-        ThresholdCheck.model_validate(
-            {
-                "concept": reading.name,
-                "comparator": "above" if value > bound else "below",
-                "bound": int(bound) if bound == bound.to_integral_value() else float(bound),
-                "unit": _unit(decision),
-            }
-        )
-        for bound in sorted(bounds)
-        if bound != value
+    side = _off(decision, mine)
+    bands = [band for band in table.bands if side is None or _off(decision, band) == side]
+    bounds = {bound for band in bands for bound in (band.quoted, *_edges(band)) if bound is not None}
+    placed: list[tuple[Literal["above", "below"], Decimal]] = [
+        ("above" if value > bound else "below", bound) for bound in sorted(bounds) if bound != value
     ]
+    return [
+        side_check(reading, where, bound, _unit(decision)) for where, bound in placed if side is None or where == side
+    ]
+
+
+def _off(decision: Decision, band: DecisionBand) -> Literal["above", "below"] | None:
+    """Return the side of the usual on which a band with the step lies; None for one without."""
+    usual = [one for one in table_of(decision).bands if not one.indicated]
+    if not band.indicated:
+        return None
+    low = any(band.below is not None and one.at_least is not None and band.below <= one.at_least for one in usual)
+    return "below" if low else "above"
 
 
 def _edges(band: DecisionBand) -> tuple[Decimal | None, Decimal | None]:
@@ -181,7 +191,13 @@ def _nearest_edge(decision: Decision) -> Decimal:
     value = knowledge.convert(reading.value, reading.unit, table.unit, table.subject)
     assert value is not None
     bands = (band,) if band.indicated else tuple(one for one in table.bands if one.indicated)
-    edges = [edge for one in bands for edge in _edges(one) if edge is not None]
+    inner = {"below": 1, "above": 0}
+    edges = [
+        edge
+        for one in bands
+        for place, edge in enumerate(_edges(one))
+        if edge is not None and (not band.indicated or place == inner[_off(decision, one) or "above"])
+    ]
     return min(edges, key=lambda edge: abs(edge - value))
 
 

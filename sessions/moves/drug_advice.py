@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, cast
 
-from wardround.rubrics import AdviceCheck, AllOf, AnyOf, AvoidsCheck, BecauseCheck, Check, Item
+from wardround.rubrics import AdviceCheck, AllOf, AnyOf, AvoidsCheck, BecauseCheck, Check, Item, MentionCheck
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.record import Order, Pair, Reading
 
@@ -51,6 +51,10 @@ def because_item(decision: Decision) -> Item:
 def drug_advice_item(case: Case, decision: Decision, rests_on: list[str]) -> Item:
     """Return the item that the right thing is recommended: all of it, unless the rule allows less."""
     reading, order = about(decision)
+    words = None if decision.turned else case.common.rules.get(pair_of(decision).rule.id)
+    if words is not None and words.also:
+        main = _any([AdviceCheck(act=act, target=target) for act, target in decision.accepted])
+        return recommended(decision, [AllOf(checks=(main, _given(words.also)))], rests_on)
     acts = [AdviceCheck(act=act, target=target) for act, target in decision.accepted if act != "recheck"]
     again = [AdviceCheck(act=act, target=target) for act, target in decision.accepted if act == "recheck"]
     if decision.act == "recheck":
@@ -62,6 +66,12 @@ def drug_advice_item(case: Case, decision: Decision, rests_on: list[str]) -> Ite
     if not acts or not again:
         return advice_item(decision, rests_on)
     return recommended(decision, [AllOf(checks=tuple(_any(part) for part in (acts, again)))], rests_on)
+
+
+def _given(names: Sequence[str]) -> Check:
+    """Return the check that something is given: advised as started, or told to be replaced, which names it plainly."""
+    started: list[Check] = [AdviceCheck(act="start", target=one) for one in names]
+    return _any([*started, *(MentionCheck(concept=one) for one in names)])
 
 
 def _any(checks: Sequence[Check]) -> Check:

@@ -333,3 +333,29 @@ def test_what_does_harm_when_stopped_is_known() -> None:
     known = {*knowledge.drugs(), *knowledge.drug_classes()}
     assert set(common().harm_if_stopped) <= known
     assert common().danger_of("metoprolol") == "stop" and common().danger_of("tamsulosin") == "increase"
+
+
+def magnesium(value: str) -> tuple[str, str, str | None, str, str]:
+    return ("Magnesium", value, "mg/dL", "1.7", "2.4")
+
+
+@pytest.mark.parametrize(
+    ("lab", "words", "passes"),
+    [
+        (potassium("3.2"), "Potassium 3.2 mEq/L is low. Give KCl 40 mEq and recheck the potassium.", True),
+        (potassium("3.2"), "Potassium 3.2 mEq/L is low. Replace the potassium and repeat the potassium.", True),
+        (potassium("3.2"), "Potassium 3.2 mEq/L is low. Recheck the potassium early.", False),
+        (potassium("2.6"), "Potassium 2.6 mEq/L is low. Hold furosemide and start potassium replacement.", True),
+        (potassium("2.6"), "Potassium 2.6 mEq/L is low. Hold furosemide.", False),
+        (magnesium("1.5"), "Magnesium 1.5 mg/dL is low. Replace magnesium and recheck the magnesium.", True),
+        (magnesium("1.5"), "镁1.5 mg/dL，偏低。建议补镁，并复查血镁。", True),
+        (magnesium("1.5"), "Magnesium 1.5 mg/dL is low. Recheck the magnesium.", False),
+    ],
+)
+def test_a_lack_is_treated_and_not_only_looked_at_again(
+    drug_and_lab: Callable[..., Case], lab: tuple[str, ...], words: str, passes: bool
+) -> None:
+    case = drug_and_lab("Furosemide", "40 mg", lab)
+    move = next(iter(drug_lab.decides(case, only(case), False)))
+    check = next(item.check for item in move.rubric if item.id == "advice")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes

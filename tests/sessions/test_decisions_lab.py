@@ -230,6 +230,31 @@ def test_a_repeat_is_turned_down_without_naming_the_lab_again(words: str, passes
     assert "no-danger" not in checks  # no repeat of a test is a danger
 
 
+@pytest.mark.parametrize(("value", "offered"), [("2.6", False), ("5.7", True), ("6.4", False)])
+def test_a_critical_value_is_treated_and_not_only_repeated(value: str, offered: bool) -> None:
+    assert (about(potassium(value), "potassium_recheck") is not None) is offered
+
+
+@pytest.mark.parametrize(("words", "passes"), [("below 5.5", False), ("below 3.5", True), ("low", True)])
+def test_a_low_value_is_not_read_as_not_too_high(words: str, passes: bool) -> None:
+    case = potassium("2.6")
+    found = about(case, "potassium_replacement")
+    assert found is not None
+    check = next(one.check for one in decide_lab(case, found).rubric if one.id == "finding-potassium")
+    said = f"Potassium 2.6 mmol/L is {words}{' mmol/L' if words[-1].isdigit() else ''}."
+    assert check_answer(check, said, language="en").passed is passes
+
+
+def test_a_low_sodium_is_placed_on_the_low_side_of_its_band() -> None:
+    table = knowledge.decisions()["sodium_recheck"]
+    case = case_in(table, table.bands[0])
+    found = about(case, "sodium_recheck")
+    assert found is not None
+    check = next(one.check for one in decide_lab(case, found).rubric if one.id == "finding-sodium")
+    assert not check_answer(check, "Sodium 128 mmol/L is above 125 mmol/L.", language="en").passed
+    assert check_answer(check, "Sodium 128 mmol/L is below 132 mmol/L.", language="en").passed
+
+
 @pytest.mark.parametrize(
     ("name", "band", "safety"),
     [
