@@ -19,6 +19,7 @@ from .limits import limits
 from .lookalikes import plain_letters
 from .pasted import blank_json
 from .rubric import Check, Item, JudgeCheck, TurnScore, TurnSpec, Verdict
+from .subject import by_its_words, in_context
 from .validation import PLAN_ITEM, is_guard
 from .writes import asks_for_writes, requested_tools, write_faults
 
@@ -90,7 +91,9 @@ def score(
 def read_answer(spec: TurnSpec, answer: str, language: str) -> Reading:
     """Read an answer as the turn's form wants it read."""
     shown = plain_letters(answer)
-    return read(shown if spec.answer_format == "json" else blank_json(shown), language)
+    if spec.answer_format == "json":
+        return read(shown, language)
+    return in_context(spec, read(blank_json(shown), language))
 
 
 def judge_items(
@@ -122,7 +125,8 @@ def judge_items(
             gold_answers=spec.gold_answers,
             judged=judged,
         )
-        verdicts[item.id] = _mark(judge(item.check, reading, context), is_guard(item.check))
+        words = reading.plain if by_its_words(item.check) else reading
+        verdicts[item.id] = _mark(judge(item.check, words, context), is_guard(item.check))
     return verdicts
 
 

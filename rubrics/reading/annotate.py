@@ -13,6 +13,7 @@ from wardround.rubrics.datafile import load_model
 
 from .cues import load_json, words
 from .document import Ann, Document, attach, cue_annotations
+from .elided import Filled, filled
 from .formulas import formulas
 from .layout import lay_out
 from .named import MEASURES, named
@@ -131,14 +132,15 @@ def implied_by(ids: tuple[str, ...]) -> State | None:
     return _implications().get(ids[0])
 
 
-def annotate(source: str, names: tuple[str, ...] = ()) -> Document:
+def annotate(source: str, names: tuple[str, ...] = (), understood: Filled = ()) -> Document:
     """Take an answer apart. Every step looks places up by token, so that the work grows with the text only.
 
     Args:
         source: the answer.
         names: ids of measurements and drugs to look for that the knowledge base does not know (`unlisted`).
+        understood: words that the answer leaves out (`elided`).
     """
-    normal = normalise(source)
+    normal = filled(normalise(source), understood) if understood else normalise(source)
     tokens = tokenise(normal.text)
     document = Document(normal, tokens)
     lay_out(document)

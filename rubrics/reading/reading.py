@@ -14,6 +14,7 @@ from .bounds import settled_acts
 from .claims import ActClaim, Measured, MentionClaim, StatusClaim, TrendClaim
 from .cues import words
 from .document import Ann, Document, Sentence
+from .elided import Filled, Subject, places
 from .measure import Binder
 from .mentions import read_mentions
 from .moments import aged
@@ -35,10 +36,11 @@ MAX_CHARACTERS = 20_000
 class Reading:
     """What an answer claims. Made by `read`; every list is in the order of the text."""
 
-    def __init__(self, text: str, names: tuple[str, ...] = ()) -> None:
+    def __init__(self, text: str, names: tuple[str, ...] = (), understood: Filled = ()) -> None:
         self.text = text
+        self._understood = understood
         self.too_long = len(text) > MAX_CHARACTERS
-        self.document: Document = annotate("" if self.too_long else text, names)
+        self.document: Document = annotate("" if self.too_long else text, names, understood)
         self.scopes: list[Scopes] = []
         self._values: list[Measured] = []
         self._states: list[StatusClaim] = []
@@ -132,7 +134,17 @@ class Reading:
             names: names of measurements or, by their mark, of drugs.
             mark: what their ids begin with.
         """
-        return _read(self.text, tuple(sorted(own_id(name, mark) for name in names)))
+        return _read(self.text, tuple(sorted(own_id(name, mark) for name in names)), self._understood)
+
+    def about(self, subject: Subject) -> Reading:
+        """Return the answer read again as one to a question about a drug, where it leaves out the drug's name."""
+        understood = places(self, subject)
+        return _read(self.text, (), understood) if understood else self
+
+    @property
+    def plain(self) -> Reading:
+        """The answer read by its own words only."""
+        return _read(self.text) if self._understood else self
 
     # -- everything, for checks -------------------------------------------------------------------------------------
 
@@ -198,5 +210,5 @@ def read(text: str, language: str | None = None) -> Reading:
 
 
 @lru_cache(maxsize=256)
-def _read(text: str, names: tuple[str, ...] = ()) -> Reading:
-    return Reading(text, names)
+def _read(text: str, names: tuple[str, ...] = (), understood: Filled = ()) -> Reading:
+    return Reading(text, names, understood)

@@ -126,7 +126,10 @@ def _arrows(document: Document, sentence: Sentence, claims: list[Measured]) -> l
             run.append(run[-1] + 1)
         if len(run) > 1 and not _left_open(document, sentence, out, run):
             newest = _newest(document, out, run)
+            over = len({out[i].time for i in run}) == 1  # "三天内由10.1降至8.3": how long it took dates the end only
             for position in run:
+                if over and position != newest:
+                    out[position] = replace(out[position], time="")
                 role = "measured" if out[position].role in ("measured", "negated") else out[position].role
                 out[position] = replace(out[position], old=position != newest, series=out[run[0]].token, role=role)
         index = run[-1] + 1

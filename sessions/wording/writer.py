@@ -13,6 +13,7 @@ from wardround.sessions.moves.move import WHOLE, Entity, Move
 from wardround.sessions.session import Antecedent, Implicitness, Language, Query, Wording
 
 from .discourse import Discourse, Grounded, kept_in, kind_of, says_whole
+from .distant import by_noun
 from .filling import fill, pronouns
 from .kinds import load_kinds
 from .limits import faults, stutters
@@ -222,7 +223,14 @@ class Writer:
         if shape.type == "AE":
             return self._picture(pair, discourse)
         antecedents = self._antecedents(pair, discourse)
-        return None if antecedents is None else self._filled(pair, shape.type, antecedents, first=False)
+        if antecedents is None:
+            return None
+        if shape.type == "NA" and shape.drops == "drug" and antecedents[-1].turn < len(discourse.turns) - 1:
+            named = {language: by_noun(one, language) for language, one in pair.items()}
+            said = self._filled(named, shape.type, antecedents, first=False)
+            if said is not None:  # else too long, and "it" is understood as well
+                return said
+        return self._filled(pair, shape.type, antecedents, first=False)
 
     def _antecedents(self, pair: Mapping[Language, Shape], discourse: Discourse) -> tuple[Antecedent, ...] | None:
         shape = pair["en"]
