@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from wardround.patients import Instant, Snapshot, knowledge
 from wardround.patients.knowledge import Monitoring, MonitoringRule, Names
 
 from .common import common
+from .parsed import resources
 from .record_labs import Level, Reading, casual, read_measured
 
 __all__ = [
@@ -123,8 +125,8 @@ def view_record(
     measured = read_measured(snapshot, encounter, short, left_out, flawed)
     orders = _orders(snapshot, left_out, flawed)
     latest = _aimed(measured.latest, orders)
-    present = frozenset(kind for kind in types if next(iter(snapshot.resources(kind)), None) is not None)
-    person = next(iter(snapshot.resources("Patient")), {})
+    present = frozenset(kind for kind in types if snapshot.count(kind))
+    person = next(iter(resources(snapshot, "Patient")), {})
     return RecordView(
         patient=snapshot.patient_id,
         sex=str(person.get("gender", "unknown")),
@@ -146,7 +148,7 @@ def view_record(
 
 def _orders(snapshot: Snapshot, left_out: Counter[str], flawed: frozenset[str]) -> dict[str, Order]:
     active: dict[str, list[dict[str, Any]]] = {}
-    for resource in snapshot.resources("MedicationRequest"):
+    for resource in resources(snapshot, "MedicationRequest"):
         if resource.get("status") != "active":
             continue
         drug = drug_of(_medication(resource))
@@ -166,6 +168,7 @@ def _orders(snapshot: Snapshot, left_out: Counter[str], flawed: frozenset[str]) 
     return orders
 
 
+@lru_cache(maxsize=8192)
 def drug_of(text: str) -> str | None:
     """Return the id of the one drug a text names, or None."""
     lexicon = knowledge.lexicon()

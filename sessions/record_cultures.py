@@ -20,6 +20,8 @@ from .sources import Result, cultures
 
 _RESULTS = frozenset({"S", "I", "R"})
 _DONE = frozenset({"final", "amended", "corrected"})
+_MICRO = "microbiology"
+"""Category of what a laboratory grew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def _view(case: Case) -> CultureView:
     tests: dict[str, list[dict[str, Any]]] = {}
     isolates: dict[str, dict[str, Any]] = {}
     readings: list[dict[str, Any]] = []
-    for resource in in_stay(case.snapshot, case.encounter, "Observation"):
+    for resource in in_stay(case.snapshot, case.encounter, "Observation", _MICRO.encode()):
         if not _micro(resource):
             continue
         title = str(resource.get("code", {}).get("text", ""))
@@ -100,8 +102,7 @@ def _view(case: Case) -> CultureView:
 
 def _micro(resource: dict[str, Any]) -> bool:
     return any(
-        category.get("text") == "microbiology"
-        or any(coding.get("code") == "microbiology" for coding in category.get("coding", ()))
+        category.get("text") == _MICRO or any(coding.get("code") == _MICRO for coding in category.get("coding", ()))
         for category in resource.get("category", ())
     )
 

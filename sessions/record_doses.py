@@ -10,6 +10,7 @@ from typing import Any, Literal
 from wardround.patients import Instant, Snapshot, parse_instant
 
 from .common import Common
+from .parsed import resources
 from .record import drug_of, plain
 
 Outcome = Literal["given", "held", "refused"]
@@ -43,7 +44,7 @@ def last_doses(snapshot: Snapshot, common: Common, flawed: frozenset[str] = froz
         flawed: Keys of resources known to be charted wrongly.
     """
     events: dict[str, list[tuple[Instant, dict[str, Any]]]] = {}
-    for resource in snapshot.resources("MedicationAdministration"):
+    for resource in resources(snapshot, "MedicationAdministration"):
         at = resource.get("effectiveDateTime") or resource.get("effectivePeriod", {}).get("start")
         drug = _drug(resource)
         if drug is not None and at is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from wardround.patients import document_text, knowledge, rank_of
@@ -12,6 +13,7 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics.reading import read
 from wardround.sessions.moves.move import Case
 
+from .parsed import resources
 from .record_studies import in_stay, in_text
 from .sources import NoteSection, notes
 
@@ -201,7 +203,12 @@ def _body(resource: dict[str, Any]) -> str:
 def _states(case: Case) -> frozenset[str]:
     """Return every condition or finding that coded diagnoses of the chart name."""
     found: set[str] = set()
-    for resource in case.snapshot.resources("Condition"):
-        mentions = knowledge.lexicon().scan(_title(resource), kinds={"condition", "finding"})
-        found.update(concept for mention in mentions for concept in mention.concepts)
+    for resource in resources(case.snapshot, "Condition"):
+        found.update(_states_in(_title(resource)))
     return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def _states_in(title: str) -> tuple[str, ...]:
+    mentions = knowledge.lexicon().scan(title, kinds={"condition", "finding"})
+    return tuple(concept for mention in mentions for concept in mention.concepts)

@@ -17,6 +17,7 @@ from wardround.patients.knowledge import Names
 from wardround.rubrics.reading import MentionClaim, read
 from wardround.sessions.moves.move import Case
 
+from .parsed import resources
 from .sources import studies
 
 MOST = 3
@@ -84,10 +85,10 @@ def _view(case: Case) -> StudyView:
     return StudyView(kept, left_out)
 
 
-def in_stay(snapshot: Snapshot, encounter: str, kind: str) -> Iterator[dict[str, Any]]:
-    """Yield the resources of a type that a search by the stay finds."""
+def in_stay(snapshot: Snapshot, encounter: str, kind: str, holding: bytes = b"") -> Iterator[dict[str, Any]]:
+    """Yield the resources of a type that a search by the stay finds; only those in whose JSON some bytes stand."""
     mine = set(snapshot.encounters_of(encounter))
-    for resource in snapshot.resources(kind):
+    for resource in resources(snapshot, kind, holding):
         context: dict[str, Any] = resource.get("encounter") or next(
             iter(resource.get("context", {}).get("encounter", ())), {}
         )

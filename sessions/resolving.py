@@ -20,6 +20,7 @@ from wardround.rubrics import (
 )
 
 from .observed import observed
+from .parsed import resources
 from .record import drug_of
 from .session import Session
 
@@ -87,7 +88,7 @@ def _values(snapshot: Snapshot) -> dict[str, set[Decimal]]:
         for measured in one.measurements:
             if measured.value is not None:
                 values.setdefault(measured.concept, set()).add(measured.value)
-    for resource in snapshot.resources("MedicationRequest"):
+    for resource in resources(snapshot, "MedicationRequest"):
         drug = drug_of(str(resource.get("medicationCodeableConcept", {}).get("text", "")))
         for dosage in resource.get("dosageInstruction", ()):
             for amount in dosage.get("doseAndRate", ()):

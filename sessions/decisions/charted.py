@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from wardround.patients import Instant, Resource, conditions_of, format_instant, knowledge, parse_instant
 from wardround.sessions.moves.move import Case
 from wardround.sessions.observed import observed
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import Reading
 
 _HOUR: Final = 3_600_000_000
@@ -44,14 +46,14 @@ def charted(case: Case) -> Charted:
 def _charted(case: Case) -> Charted:
     active: dict[str, list[str]] = {}
     ever: dict[str, list[str]] = {}
-    for resource in case.snapshot.resources("Condition"):
+    for resource in resources(case.snapshot, "Condition"):
         key = f"Condition/{resource['id']}"
         for concept in _diagnosis(resource):
             ever.setdefault(concept, []).append(key)
             if not _OVER & _codes(resource.get("clinicalStatus", {})):
                 active.setdefault(concept, []).append(key)
     ordered: dict[str, list[str]] = {}
-    for resource in case.snapshot.resources("MedicationRequest"):
+    for resource in resources(case.snapshot, "MedicationRequest"):
         if resource.get("status") in {"active", "on-hold"}:
             for drug in _drugs(resource):
                 ordered.setdefault(drug, []).append(f"MedicationRequest/{resource['id']}")
@@ -76,14 +78,19 @@ def _codes(concept: Mapping[str, Any]) -> set[str]:
     return {str(one.get("code")) for one in concept.get("coding", ())}
 
 
-def _drugs(resource: Resource) -> list[str]:
+def _drugs(resource: Resource) -> tuple[str, ...]:
     """Return every drug that an order names, the ingredients of a combination each."""
     concept = resource.get("medicationCodeableConcept", {})
-    texts = [str(concept.get("text") or ""), *(str(one.get("display") or "") for one in concept.get("coding", ()))]
+    shown = (str(one.get("display") or "") for one in concept.get("coding", ()))
+    return _drugs_in((str(concept.get("text") or ""), *shown))
+
+
+@lru_cache(maxsize=4096)
+def _drugs_in(texts: tuple[str, ...]) -> tuple[str, ...]:
     lexicon = knowledge.lexicon()
     found = {drug for text in texts for mention in lexicon.scan(text, kinds={"drug"}) for drug in mention.concepts}
     profiles = knowledge.drug_profiles()
-    return sorted(found.union(*(profiles[drug].contains for drug in found if drug in profiles)))
+    return tuple(sorted(found.union(*(profiles[drug].contains for drug in found if drug in profiles))))
 
 
 def _done(case: Case) -> dict[str, Instant]:
@@ -96,17 +103,21 @@ def _done(case: Case) -> dict[str, Instant]:
     for one in observed(case.snapshot):
         for measured in one.measurements:
             note(measured.concept, measured.instant)
-    for resource in case.snapshot.resources("MedicationAdministration"):
+    for resource in resources(case.snapshot, "MedicationAdministration"):
         for drug in _drugs(resource):
             note(drug, _instant(resource))
-    lexicon = knowledge.lexicon()
     for kind in _DONE:
-        for resource in case.snapshot.resources(kind):
-            text = str(resource.get("code", {}).get("text") or "")
-            for mention in lexicon.scan(text, kinds={"procedure", "service", "lab"}):
-                for concept in mention.concepts:
-                    note(concept, _instant(resource))
+        for resource in resources(case.snapshot, kind):
+            for concept in _done_in(str(resource.get("code", {}).get("text") or "")):
+                note(concept, _instant(resource))
     return done
+
+
+@lru_cache(maxsize=4096)
+def _done_in(text: str) -> tuple[str, ...]:
+    """Return what a title names that is done to a patient."""
+    found = knowledge.lexicon().scan(text, kinds={"procedure", "service", "lab"})
+    return tuple(concept for mention in found for concept in mention.concepts)
 
 
 def _instant(resource: Resource) -> Instant | None:
@@ -119,7 +130,7 @@ def _instant(resource: Resource) -> Instant | None:
 
 
 def _person(case: Case) -> tuple[int | None, str]:
-    person: dict[str, Any] = next(iter(case.snapshot.resources("Patient")), {})
+    person: dict[str, Any] = next(iter(resources(case.snapshot, "Patient")), {})
     born = str(person.get("birthDate", ""))
     if len(born) != len("2030-01-01"):
         return None, f"Patient/{person.get('id', '')}"
@@ -216,7 +227,7 @@ def in_intensive_care(case: Case) -> bool:
 def _in_intensive_care(case: Case) -> bool:
     return any(
         _names_icu(resource) and _running(resource.get("period", {}), case.anchor)
-        for resource in case.snapshot.resources("Encounter")
+        for resource in resources(case.snapshot, "Encounter")
         if str(resource.get("partOf", {}).get("reference", "")).rpartition("/")[2] == case.encounter
     )
 

@@ -23,6 +23,7 @@ from wardround.sessions.moves.cultures import (
 from wardround.sessions.moves.move import Case, Move
 from wardround.sessions.moves.parts import drug_entity, entity
 from wardround.sessions.moves.writes import flag, order_fields, prescribe, recheck
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import Order, plain
 from wardround.sessions.record_cultures import Culture, CultureView, Susceptibility, culture_view
 from wardround.sessions.sources import Result, cultures
@@ -107,7 +108,7 @@ def allergies(case: Case) -> frozenset[str]:
     """Return drugs and classes that the chart or its notes hold an allergy to."""
     lexicon = knowledge.lexicon()
     found: set[str] = set()
-    for resource in case.snapshot.resources("AllergyIntolerance"):
+    for resource in resources(case.snapshot, "AllergyIntolerance"):
         text = str(resource.get("code", {}).get("text", ""))
         for mention in lexicon.scan(text, kinds={"drug", "drug_class"}):
             found.update(mention.concepts)

@@ -21,7 +21,7 @@ from .adherence import adherence_call, adherence_fact, heard_item, interviewable
 from .branch_rules import DrugBranch, LabBranch, Test, branch_rules
 from .drug_items import given_items, order_items
 from .drugs import given_call, given_line, last_dose, near_orders, order_call, topic, was_asked
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .nearness import near_labs
 from .order_words import order_line
 from .parts import (
@@ -52,6 +52,7 @@ def holds(test: Test, level: Level) -> bool:
 # -- labs --------------------------------------------------------------------------------------------------------------
 
 
+@kept
 def branch(case: Case, rule: LabBranch) -> Move | None:
     """Return the turn that looks at a lab and then at one of two others; None where the record lacks one of them.
 
@@ -136,24 +137,28 @@ class _Way:
     """Tells whether an answer went this way; None where words about the other way could be taken for it."""
 
 
+@kept
 def _order_way(case: Case, order: Order) -> _Way:
     items = tuple(order_items(order))
     dose = next(one.check for one in items if one.id.startswith("dose-"))
     return _Way(order_call(case, order), "dose", order_line(order), items, order.key, told=dose)
 
 
+@kept
 def _ask_way(case: Case, order: Order, fact: Fact) -> _Way:
     items = (heard_item(fact), *said_items(case, fact, order))
     line, key = said_line(case, fact, order), f"fact/{fact.id}"
     return _Way(adherence_call(case, order), "adherence", line, items, key, fact, items[1].check)
 
 
+@kept
 def _given_way(case: Case, order: Order, dose: Dose) -> _Way:
     items = tuple(given_items(case, order, dose))
     return _Way(given_call(case, order), "given", given_line(case, order, dose), items, dose.key)
 
 
-def _branch_on(case: Case, kind: str, reading: Reading, test: Test, order: Order, ways: tuple[_Way, _Way]) -> Move:
+@kept
+def _branch_on(case: Case, kind: str, reading: Reading, test: Test, order: Order, yes: _Way, no: _Way) -> Move:
     """Return the turn that looks at a lab and then finds out one of two things about a drug.
 
     Args:
@@ -162,11 +167,12 @@ def _branch_on(case: Case, kind: str, reading: Reading, test: Test, order: Order
         reading: The lab that decides.
         test: What is asked of it.
         order: Of the drug.
-        ways: Where the test holds, and where it does not.
+        yes: Where the test holds.
+        no: Where it does not.
     """
     assert reading.level is not None
     held = holds(test, reading.level)
-    taken, other = ways if held else ways[::-1]
+    taken, other = (yes, no) if held else (no, yes)
     return Move(
         kind=kind,
         task="DG",
@@ -220,7 +226,7 @@ def _asking(case: Case, focus: Focus, stream: Stream, kind: str, *, held: bool) 
         if fact.reason in rule.unless or rule.by != "missing":
             continue
         ways = (_ask_way(case, order, fact), _order_way(case, order))
-        move = _branch_on(case, kind, reading, rule.test, order, ways)
+        move = _branch_on(case, kind, reading, rule.test, order, *ways)
         own = focus.decision.order
         mine = held and own is not None and own.drug == order.drug
         yield replace(move, turned=focus.decision.turned) if mine else move
@@ -239,7 +245,7 @@ def _given_or_order(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
         dose = last_dose(case, order.drug)
         if dose is not None:
             ways = (_given_way(case, order, dose), _order_way(case, order))
-            yield _branch_on(case, "branch_drug", reading, rule.test, order, ways)
+            yield _branch_on(case, "branch_drug", reading, rule.test, order, *ways)
 
 
 KINDS: Final[tuple[MoveKind, ...]] = (

@@ -20,7 +20,7 @@ from wardround.rubrics import (
     ValueCheck,
     check_answer,
 )
-from wardround.sessions.common import OutcomeWords, common
+from wardround.sessions.common import common
 from wardround.sessions.record import Order
 from wardround.sessions.record_doses import Dose
 from wardround.sessions.session import Language
@@ -88,11 +88,16 @@ def _often_item(order: Order, read: str) -> Item | None:
     en, words = f"Says how often {name} is ordered: {often.en}", f"说出{zh}的用法为{often.zh}"
     value, route = routes.values.get(order.route), routes.words.get(order.route)
     if value is not None and route is not None:
-        others = (word for key, told in _ROUTE_WORDS.items() if key != value for word in told)
-        checks.append(Not(check=AnyOf(checks=tuple(MentionCheck(concept=word) for word in others))))
+        checks.append(_by_no_other_route(value))
         en, words = f"{en}; by no other route than {route.en}", f"{words}，没有说成{route.zh}以外的途径"
     check = checks[0] if len(checks) == 1 else AllOf(checks=tuple(checks))
     return item(f"often-{order.drug}", f"{en}.", f"{words}。", check, (read,))
+
+
+@lru_cache(maxsize=16)
+def _by_no_other_route(route: str) -> Check:
+    others = (word for key, told in _ROUTE_WORDS.items() if key != route for word in told)
+    return Not(check=AnyOf(checks=tuple(MentionCheck(concept=word) for word in others)))
 
 
 @lru_cache(maxsize=256)
@@ -117,8 +122,9 @@ def given_items(case: Case, order: Order, dose: Dose) -> list[Item]:
     """Return the items that the last dose was looked up, and what became of it: given, held or refused."""
     name, zh, read = order.name, order.zh or order.name, f"read-given-{order.drug}"
     said = case.common.outcomes[dose.outcome]
-    others = tuple(_any_word(words) for key, words in sorted(case.common.outcomes.items()) if _apart(key, dose.outcome))
-    checks: list[Check] = [MentionCheck(concept=name), _any_word(said), *(Not(check=one) for one in others)]
+    apart = (words for key, words in sorted(case.common.outcomes.items()) if _apart(key, dose.outcome))
+    others = tuple(map(_any_word, (words.words for words in apart)))
+    checks: list[Check] = [MentionCheck(concept=name), _any_word(said.words), *(Not(check=one) for one in others)]
     looked_up = item(
         read, f"Looked up the last {name} dose.", f"查过{zh}最近一次给药。", RetrievedCheck(any_of=(dose.key,))
     )
@@ -167,5 +173,6 @@ def _apart(outcome: str, true: str) -> bool:
     return outcome not in {true, "given"}
 
 
-def _any_word(words: OutcomeWords) -> Check:
-    return AnyOf(checks=tuple(MentionCheck(concept=word) for word in words.words))
+@lru_cache(maxsize=64)
+def _any_word(words: tuple[str, ...]) -> Check:
+    return AnyOf(checks=tuple(MentionCheck(concept=word) for word in words))

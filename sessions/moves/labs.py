@@ -70,6 +70,10 @@ def latest_vital(case: Case, vital: str) -> Move | None:
         case: Patient and record.
         vital: Concept id; "blood_pressure" is its two values together, as in "132/84 mmHg".
     """
+    return case.memo(f"moves.labs.vital.{vital}", lambda case: _latest_vital(case, vital))
+
+
+def _latest_vital(case: Case, vital: str) -> Move | None:
     if vital == PRESSURE:
         return _pressure(case)
     reading = case.view.vitals.get(vital)

@@ -42,11 +42,12 @@ class Entity:
     names: Names
     """What the physician calls it in this session, in both languages."""
     number: Literal["one", "many"] = "one"
+    key: str = field(init=False, compare=False, repr=False)
+    """Kind and id, as in "drug:warfarin": what an antecedent names. Asked for so often that it is put together once."""
 
-    @property
-    def key(self) -> str:
-        """Kind and id, as in "drug:warfarin": what an antecedent names."""
-        return f"{self.kind}:{self.id}"
+    def __post_init__(self) -> None:
+        """Put the key together."""
+        object.__setattr__(self, "key", f"{self.kind}:{self.id}")
 
 
 @dataclass(frozen=True)
@@ -121,16 +122,17 @@ class Move:
         return frozenset(call.tool.split(".")[0] for call in self.calls if call.tool.endswith((".search", ".read")))
 
 
-def kept(make: Callable[Concatenate[Case, P], Move]) -> Callable[Concatenate[Case, P], Move]:
-    """Let a function of a case and of parts of its record or interview make each move once a case.
+def kept(make: Callable[Concatenate[Case, P], T]) -> Callable[Concatenate[Case, P], T]:
+    """Let a function of a case and of parts of its record or interview make each move, or part of one, once a case.
 
     Parts are told apart by identity and kept with the move, so that none is taken for another.
     """
+    name = f"moves.{make.__module__}.{make.__qualname__}"
 
     @wraps(make)
-    def once(case: Case, /, *parts: P.args, **named: P.kwargs) -> Move:
-        moves: dict[tuple[int, ...], tuple[tuple[object, ...], Move]]
-        moves = case.memo(f"moves.{make.__module__}.{make.__qualname__}", lambda case: {})
+    def once(case: Case, /, *parts: P.args, **named: P.kwargs) -> T:
+        moves: dict[tuple[int, ...], tuple[tuple[object, ...], T]]
+        moves = case.memo(name, lambda case: {})
         every = (*parts, *named.values())
         key = tuple(map(id, every))
         if key not in moves:

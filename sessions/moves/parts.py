@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, Literal
 
 from wardround.patients import knowledge
@@ -45,6 +46,8 @@ _WHERE: Final[dict[Level, Names]] = {
 }
 _PLAN: Final = "discharge plan"
 ARROWS: Final[dict[Level, str]] = {"high": "↑ ", "low": "↓ ", "normal": ""}
+_MOST: Final = 4096
+"""Items of one sort kept: the same stand in many turns that are offered, of which few are chosen."""
 
 
 def capital(text: str) -> str:
@@ -78,17 +81,25 @@ def item(name: str, en: str, zh: str, check: Check, requires: Iterable[str] = ()
 
 def read_item(reading: Reading) -> Item:
     """Return the item that a lab's latest value was looked up."""
-    check = RetrievedCheck(any_of=reading.keys)
-    return item(f"read-{reading.lab}", f"Looked up the latest {reading.name}.", f"查过最近一次{reading.zh}。", check)
+    return _read_item(reading.lab, reading.name, reading.zh, reading.keys)
+
+
+@lru_cache(maxsize=_MOST)
+def _read_item(lab: str, name: str, zh: str, keys: tuple[str, ...]) -> Item:
+    check = RetrievedCheck(any_of=keys)
+    return item(f"read-{lab}", f"Looked up the latest {name}.", f"查过最近一次{zh}。", check)
 
 
 def value_item(reading: Reading) -> Item:
     """Return the item that states a lab's latest value."""
-    check = ValueCheck(concept=reading.name, value=reading.number, unit=reading.unit, when="latest")
-    en = f"States the latest {reading.name} as {reading.quantity}."
-    return item(
-        f"value-{reading.lab}", en, f"说出最近一次{reading.zh}为{reading.quantity}。", check, (f"read-{reading.lab}",)
-    )
+    return _value_item(reading.lab, reading.name, reading.zh, reading.number, reading.unit, reading.quantity)
+
+
+@lru_cache(maxsize=_MOST, typed=True)
+def _value_item(lab: str, name: str, zh: str, number: float, unit: str, quantity: str) -> Item:
+    check = ValueCheck(concept=name, value=number, unit=unit, when="latest")
+    en = f"States the latest {name} as {quantity}."
+    return item(f"value-{lab}", en, f"说出最近一次{zh}为{quantity}。", check, (f"read-{lab}",))
 
 
 def status_item(reading: Reading, rests_on: str | None = None) -> Item:
@@ -97,13 +108,23 @@ def status_item(reading: Reading, rests_on: str | None = None) -> Item:
     A lab that a drug is dosed by may be read against the range aimed at as well.
     """
     assert reading.level is not None
+    rests_on = rests_on or f"value-{reading.lab}"
+    if reading.target is None:
+        return _plain_status(reading.lab, reading.name, reading.zh, reading.level, rests_on)
     checks = reading_checks(reading)
     check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
     en, zh = f"Reads the {reading.name} as {reading.level}", f"判断{reading.zh}{LEVELS[reading.level].zh}"
     aimed = aimed_words(reading)
     if aimed is not None:
         en, zh = f"{en}, or as {aimed.en}", f"{zh}，或{aimed.zh}"
-    return item(f"status-{reading.lab}", f"{en}.", f"{zh}。", check, (rests_on or f"value-{reading.lab}",))
+    return item(f"status-{reading.lab}", f"{en}.", f"{zh}。", check, (rests_on,))
+
+
+@lru_cache(maxsize=_MOST)
+def _plain_status(lab: str, name: str, zh: str, level: Level, rests_on: str) -> Item:
+    """Return the item that reads a value at which nothing is aimed."""
+    en, zh = f"Reads the {name} as {level}.", f"判断{zh}{LEVELS[level].zh}。"
+    return item(f"status-{lab}", en, zh, StatusCheck(concept=name, status=level), (rests_on,))
 
 
 def reading_checks(reading: Reading) -> list[Check]:
@@ -151,6 +172,7 @@ def lab_items(reading: Reading) -> tuple[Item, Item, Item]:
     return read_item(reading), value_item(reading), status_item(reading)
 
 
+@lru_cache(maxsize=1)
 def grounded_item() -> Item:
     """Return the guard that nothing is measured which was not found or told."""
     return item(
@@ -160,8 +182,11 @@ def grounded_item() -> Item:
 
 def only_item(*readings: Reading) -> Item:
     """Return the guard that no other measurement is stated."""
-    names = tuple(reading.name for reading in readings)
-    zh = "、".join(reading.zh for reading in readings)
+    return _only_item(tuple(reading.name for reading in readings), "、".join(reading.zh for reading in readings))
+
+
+@lru_cache(maxsize=_MOST)
+def _only_item(names: tuple[str, ...], zh: str) -> Item:
     return item(
         "only",
         f"States no measurement of anything but {', '.join(names)}.",
@@ -219,7 +244,13 @@ def ask_call(case: Case, tool: str, **arguments: str) -> GoldCall:
 
 def lab_call(case: Case, reading: Reading) -> GoldCall:
     """Return the call that finds a lab's latest value."""
-    return chart_call(case, "Observation.search", category="laboratory", code=reading.name)
+    return _lab_call(case.view.patient, reading.name)
+
+
+@lru_cache(maxsize=_MOST)
+def _lab_call(patient: str, name: str) -> GoldCall:
+    arguments = {"subject_id": patient, "category": "laboratory", "code": name}
+    return GoldCall(tool="Observation.search", arguments=arguments)
 
 
 # -- answers -----------------------------------------------------------------------------------------------------------

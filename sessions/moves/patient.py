@@ -244,20 +244,20 @@ def _pain(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
 def _function(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     told = function_told(case)
     if len(told) >= 2 and known_sex(case) and not {"function", "home"} & focus.busy:
-        yield life_move(case, "function", told)
+        yield case.memo("moves.patient.function", lambda case: life_move(case, "function", told))
 
 
 def _social(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     found = daily_life(case)
     told = [found[about] for about in patient_words().social if about in found]
     if len(told) >= 2 and known_sex(case) and not {"social", "home"} & focus.busy:
-        yield life_move(case, "social", told)
+        yield case.memo("moves.patient.social", lambda case: life_move(case, "social", told))
 
 
 def _home(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
     function, living = function_told(case), daily_life(case).get("living")
     if len(function) == 3 and living is not None and known_sex(case) and not {"function", "social"} & focus.busy:
-        yield home_move(case, function, living)
+        yield case.memo("moves.patient.home", lambda case: home_move(case, function, living))
 
 
 def _lab_symptom(case: Case, focus: Focus, stream: Stream) -> Iterator[Move]:
@@ -275,6 +275,10 @@ def labs_of_symptom(case: Case, symptom: str) -> frozenset[str]:
 
     They are those that move with an active diagnosis, or that an ordered drug is watched by, which it belongs to.
     """
+    return case.memo(f"moves.patient.labs_of.{symptom}", lambda case: _labs_of_symptom(case, symptom))
+
+
+def _labs_of_symptom(case: Case, symptom: str) -> frozenset[str]:
     found: set[str] = set()
     profiles, drugs = knowledge.condition_profiles(), knowledge.drug_profiles()
     for condition in charted(case).active:

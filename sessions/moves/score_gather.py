@@ -29,6 +29,7 @@ from wardround.sessions.decisions.charted import (
     takes,
 )
 from wardround.sessions.decisions.tables import is_beyond
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import Reading
 from wardround.sessions.session import GoldCall
 
@@ -208,11 +209,11 @@ def _personal(case: Case, found: Gathered) -> Iterator[GoldCall]:
     if kinds & {"age", "sex"}:
         yield chart_call(case, "Patient.read")
     if "condition" in kinds:
-        total = sum(1 for _ in case.snapshot.resources("Condition"))
+        total = case.snapshot.count("Condition")
         more = {"_count": _MOST} if total > _PAGE else {}
         yield _call(case, "Condition.search", more)
     if "drug" in kinds:
-        total = sum(1 for one in case.snapshot.resources("MedicationRequest") if one.get("status") == "active")
+        total = sum(1 for one in resources(case.snapshot, "MedicationRequest") if one.get("status") == "active")
         yield _call(
             case, "MedicationRequest.search", {"status": "active", **({"_count": _MOST} if total > _PAGE else {})}
         )

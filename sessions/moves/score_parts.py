@@ -24,6 +24,7 @@ from wardround.rubrics import (
     ValueCheck,
 )
 from wardround.sessions.decisions.charted import charted
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import Reading, plain
 
 from .move import Case, Entity
@@ -72,7 +73,7 @@ def read_items(case: Case, found: Gathered) -> list[Item]:
         items.append(item("read-person", "Looked up age and sex.", "查过年龄和性别。", check))
     if "condition" in kinds:
         keys = list(found.conditions.values()) or [
-            tuple(f"Condition/{one['id']}" for one in case.snapshot.resources("Condition"))
+            tuple(f"Condition/{one['id']}" for one in resources(case.snapshot, "Condition"))
         ]
         checks = tuple(RetrievedCheck(any_of=one) for one in keys if one)
         if checks:

@@ -10,7 +10,7 @@ from wardround.patients.knowledge import Names
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.decisions.tables import table_of
 
-from .move import Case, Focus, Move, MoveKind
+from .move import Case, Focus, Move, MoveKind, kept
 from .parts import bullets, two_sentences
 from .score_gather import Gathered, computable, gathered, joint_calls, lower, single_calls
 from .score_parts import (
@@ -33,6 +33,7 @@ MOST_READS: Final = 2
 """A CR turn correlates at most two findings."""
 
 
+@kept
 def score_move(case: Case, found: Gathered) -> Move | None:
     """Return the turn that gathers a score's components and works it out; None where one call would do."""
     calls = single_calls(case, found)

@@ -25,6 +25,7 @@ from wardround.patients import (
 from wardround.patients.knowledge import Names
 from wardround.sessions.common import Common, common
 from wardround.sessions.moves.move import Case
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import view_record
 
 AnchorName = Literal["discharge", "mid-stay"]
@@ -86,7 +87,7 @@ def _stays(chart: Chart) -> list[tuple[str, Instant, Instant]]:
     Visits of less than four hours are none: nobody makes a ward round there.
     """
     stays = []
-    for resource in chart.at(NEVER - 1).resources("Encounter"):
+    for resource in resources(chart.at(NEVER - 1), "Encounter"):
         period = resource.get("period", {})
         if is_hospital_stay(resource) and "start" in period and "end" in period:
             start, end = parse_instant(period["start"]), parse_instant(period["end"])

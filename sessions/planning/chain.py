@@ -43,8 +43,18 @@ def chain_of(case: Case, moves: tuple[Move, ...], decisions: Sequence[Decision])
         moves: The four turns.
         decisions: Of the case; a score that is gathered rests on the hinge of its own.
     """
-    found = [chain for turn in range(1, len(moves)) for chain in _chains(case, moves, turn, decisions)]
+    found = list(_all_chains(case, moves, decisions))
     return min(found, key=lambda one: (_ORDER[moves[one.turn].task], -one.turn, one.on), default=None)
+
+
+def hangs_together(case: Case, moves: tuple[Move, ...], decisions: Sequence[Decision]) -> bool:
+    """Tell whether a plan's turns depend on each other, that is `chain_of` finds how."""
+    return next(_all_chains(case, moves, decisions), None) is not None
+
+
+def _all_chains(case: Case, moves: tuple[Move, ...], decisions: Sequence[Decision]) -> Iterator[Chain]:
+    for turn in range(1, len(moves)):
+        yield from _chains(case, moves, turn, decisions)
 
 
 def _chains(case: Case, moves: tuple[Move, ...], turn: int, decisions: Sequence[Decision]) -> Iterator[Chain]:

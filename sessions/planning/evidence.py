@@ -9,6 +9,7 @@ from typing import Any
 from wardround.patients import NEVER, format_instant, knowledge, parse_instant
 from wardround.sessions.decisions.charted import done_within, fresh, has, takes
 from wardround.sessions.moves.move import Case
+from wardround.sessions.parsed import resources
 from wardround.sessions.record import drug_of
 
 from .scenarios import TIERS, Alternatives, EvidenceName, EvidenceRules, Requirement, Scenario, Tier, evidence_rules
@@ -49,7 +50,7 @@ def _count(case: Case) -> Evidence:
 def _diagnoses(case: Case) -> frozenset[str]:
     """Return the codes of the diagnoses known at the anchor."""
     codes = set()
-    for resource in case.snapshot.resources("Condition"):
+    for resource in resources(case.snapshot, "Condition"):
         coding = resource.get("code", {}).get("coding", ())
         code = next((str(one["code"]) for one in coding if "icd" in str(one.get("system", "")).casefold()), None)
         if code is not None:
@@ -68,7 +69,7 @@ def _system(code: str, rules: EvidenceRules) -> str | None:
 
 def _home_drugs(case: Case, rules: EvidenceRules) -> int:
     found = set()
-    for resource in case.snapshot.resources("MedicationRequest"):
+    for resource in resources(case.snapshot, "MedicationRequest"):
         categories = {code for one in resource.get("category", ()) for code in _codes(one)}
         if categories.intersection(rules.home_categories) and resource.get("status") == "active":
             found.add(str(resource.get("medicationCodeableConcept", {}).get("text", resource["id"])))
@@ -86,14 +87,14 @@ def _imaging(case: Case, rules: EvidenceRules) -> int:
     wanted = set(rules.imaging)
     return sum(
         any(wanted.intersection(_codes(category)) for category in resource.get("category", ()))
-        for resource in case.snapshot.resources("DiagnosticReport")
+        for resource in resources(case.snapshot, "DiagnosticReport")
     )
 
 
 def _antibiotics(case: Case, rules: EvidenceRules) -> int:
     """Count the antibiotics that were ordered in this stay."""
     drugs = set()
-    for resource in case.snapshot.resources("MedicationRequest"):
+    for resource in resources(case.snapshot, "MedicationRequest"):
         here = str(resource.get("encounter", {}).get("reference", "")).rpartition("/")[2] == case.encounter
         drug = drug_of(str(resource.get("medicationCodeableConcept", {}).get("text", ""))) if here else None
         if drug is not None and is_antibiotic(drug):
@@ -136,7 +137,7 @@ def _summaries(case: Case) -> int:
 
 
 def _survived(case: Case) -> bool:
-    person: dict[str, Any] = next(iter(case.snapshot.chart.at(NEVER - 1).resources("Patient")), {})
+    person: dict[str, Any] = next(iter(resources(case.snapshot.chart.at(NEVER - 1), "Patient")), {})
     died = person.get("deceasedDateTime")
     if died is None:
         return not person.get("deceasedBoolean", False)

@@ -12,6 +12,7 @@ from typing import Final
 from wardround.patients import ChartStore, Stream
 from wardround.sessions.moves.move import Case
 
+from .collecting import uncollected
 from .evidence import tiers_of
 from .making import Cell, Run, Visit, make_session
 from .offering import decisions_of, may_be_rich
@@ -62,7 +63,8 @@ def fill(
             break
         if made[patient] < turn:
             continue  # the patient gave nothing in the round before
-        reason = _visit(run, Visit(run, store, patient), each, known, turn)
+        with uncollected():
+            reason = _visit(run, Visit(run, store, patient), each, known, turn)
         made[patient] += not reason
         if reason and turn == 0:
             reasons[patient] = reason

@@ -14,7 +14,7 @@ from wardround.patients import Stream
 from wardround.sessions.decisions.decision import Decision
 from wardround.sessions.moves.move import Case, Move
 
-from .chain import chain_of
+from .chain import hangs_together
 from .choices import ASKED, DANGER, HINGE, SCORE, SIDES, Choice, brings, brought, looks_anew, rests_on
 from .danger import dangers, takes_up
 from .kinship import FAR, NEAR, bearing_of, distance, distance_of_dose, near_drugs, touches
@@ -23,7 +23,7 @@ from .offering import INTERVIEW, decisions_of, offers_of, reasons_of, same_matte
 from .quota import Quota
 from .registry import decision_kinds
 from .scenarios import Arc, Scenario, Tier
-from .sense import hears_elsewhere, scores_called_for, senseless
+from .sense import hears_elsewhere, leaves_danger, scores_called_for, senseless_after
 from .turning import conflicts, turns
 
 _PLAIN: Final = frozenset({"trend", "formula", "multi"})
@@ -97,7 +97,9 @@ class Search:
         self.types_least = _TYPES_LEAST[tier] - (ease and tier == "rich" and arc == _REASONING)
         self.leaning = Leaning(lambda move: bearing_of(case, move))
         self.away: dict[int, int] = {}
+        self.unfit: dict[int, bool] = {}
         self.weighed: list[Move] = []
+        """What the two are told of: while it is kept, no other object has its id."""
         named = {entity.key for entity in opening.slots.values()}
         self.about = named | ({f"drug:{thread.order.drug}"} if thread.order is not None else set())
         """Keys of what the session is about: turns that come back to it hang together and can leave it out."""
@@ -133,6 +135,8 @@ class Search:
         """What single choices of each turn bring of that."""
         self.brought: list[frozenset[frozenset[str]]] = []
         """What the turns after each one can bring of that together."""
+        self.useful: dict[tuple[int, frozenset[str]], frozenset[frozenset[str]]] = {}
+        """What single moves of a turn may bring, by what was brought before."""
 
     def run(self, turned: bool) -> tuple[Move, ...] | None:
         """Return four moves, if asked for in which the patient's words turn the answer; None where none fit.
@@ -152,6 +156,7 @@ class Search:
         ahead = [min(choice.cost for choice in pool) - _NEW_TYPE for pool in pools] + [0]
         self.ahead = [sum(ahead[turn:]) for turn in range(len(self.arc))]
         self.kinds = [frozenset(choice.brings for choice in pool) for pool in pools]
+        self.useful = {}
         self.brought = [frozenset({frozenset[str]()})]
         for pool in reversed(pools):
             self.brought.insert(0, brought(pool, self.brought[0]))
@@ -231,8 +236,7 @@ class Search:
         often = {kind for kind in read if read.count(kind) >= 2}
         new = _NEW_TYPE if self.tier == "rich" and len(set(read)) < self.types_least else 0
         had = frozenset().union(*(self._brings(move, place) for place, move in enumerate(chosen)))
-        # what could not lead to a whole session, or would ask the patient again, is left out at once
-        use = {one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one}
+        use = self._useful(turn, had)
         pool, earlier = self.pools[turn - 1], None
         waiting = [
             (one.cost + 20 * len(often & one.types) - (new if new and one.types.difference(read) else 0), place, False)
@@ -249,6 +253,18 @@ class Search:
                 earlier = self.leaning.after(chosen) if earlier is None else earlier
                 more = self.quota.leaning_cost(self.leaning.types(choice.move, earlier))
                 heappush(waiting, (cost + more, place, True))
+
+    def _useful(self, turn: int, had: frozenset[str]) -> frozenset[frozenset[str]]:
+        """Return what single moves of a turn may bring after what was brought; worked out once.
+
+        What could not lead to a whole session, or would ask the patient again, is left out.
+        """
+        key = (turn, had)
+        if key not in self.useful:
+            self.useful[key] = frozenset(
+                one for one in self.kinds[turn - 1] if self._can_be(had | one, turn) and ASKED not in had & one
+            )
+        return self.useful[key]
 
     def _apart(self, turn: int, chosen: tuple[Move, ...]) -> Iterator[tuple[int, Choice]]:
         """Yield the moves of a turn, with their places, that stand apart from the ones already chosen.
@@ -358,13 +374,20 @@ class Search:
 
     def _fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
         """Tell whether a move that is apart from the ones already chosen may follow them."""
-        if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
-            return False
-        if self._distance(move) == FAR and hears_elsewhere(move, self.drugs):
-            return False
-        if senseless(self.case, self.thread, chosen, move, alone=self.alone):
+        if id(move) not in self.unfit:
+            self.unfit[id(move)] = self._never_fits(move)
+            self.weighed.append(move)
+        if self.unfit[id(move)] or senseless_after(self.case, chosen, move, alone=self.alone):
             return False
         return self._decision_fits(chosen, move)
+
+    def _never_fits(self, move: Move) -> bool:
+        """Tell whether a move may follow no others; worked out once."""
+        if self.tier == "sparse" and (move.needs & _PLAIN or move.score is not None):
+            return True
+        if self._distance(move) == FAR and hears_elsewhere(move, self.drugs):
+            return True
+        return leaves_danger(self.case, self.thread, move)
 
     def _distance(self, move: Move) -> int:
         """Return how far a move of the pools is from the thread; worked out once."""
@@ -375,7 +398,7 @@ class Search:
                 distance_of_dose(self.case, self.drugs, move) if self.doses else distance(self.case, self.thread, move)
             )
             self.away[id(move)] = away
-            self.weighed.append(move)  # while it is kept, no other object has its id
+            self.weighed.append(move)
         return self.away[id(move)]
 
     def _decision_fits(self, chosen: tuple[Move, ...], move: Move) -> bool:
@@ -396,10 +419,8 @@ class Search:
         tests = any(move.branch is not None for move in moves)  # a bound decides where an adaptive turn goes
         if self.tier == "moderate" and not tests and not needs & {"trend", "formula", "threshold"}:
             return False
-        return (
-            not self.quota.refuses(moves)
-            and chain_of(self.case, moves, decisions_of(self.case, self.scenario)) is not None
-        )
+        decisions = decisions_of(self.case, self.scenario)
+        return not self.quota.refuses(moves) and hangs_together(self.case, moves, decisions)
 
 
 def _written_type(move: Move) -> frozenset[str]:

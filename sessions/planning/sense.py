@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Final
 
 from wardround.patients import Fact, knowledge
@@ -58,12 +59,30 @@ def senseless(case: Case, thread: Decision, chosen: Sequence[Move], move: Move, 
         alone: It is the only turn that can hold what a rich session needs, so that an order told may be set against
             what the patient says.
     """
+    return leaves_danger(case, thread, move) or senseless_after(case, chosen, move, alone=alone)
+
+
+def senseless_after(case: Case, chosen: Sequence[Move], move: Move, *, alone: bool) -> bool:
+    """Tell whether a turn makes no sense after others, whatever the session is about; arguments as above."""
     return (
         _asks_again(chosen, move, alone=alone)
         or _judged_before(chosen, move)
         or _left_open(case, chosen, move)
-        or _passes_over(case, thread, [*chosen, move])
+        or _passes_over(case, [*chosen, move])
     )
+
+
+def leaves_danger(case: Case, thread: Decision, move: Move) -> bool:
+    """Tell whether a turn only asks for what nobody would leave at that, in a session about something else.
+
+    Args:
+        case: The patient.
+        thread: What the session is about.
+        move: The turn, whatever comes before it.
+    """
+    if move.task not in {"IL", "DG"}:
+        return False
+    return any(_grave(case, lab, thread) for lab in move.labs) or _complained(case, thread, move)
 
 
 # -- nothing told is asked again ---------------------------------------------------------------------------------------
@@ -103,11 +122,11 @@ def _left_open(case: Case, chosen: Sequence[Move], move: Move) -> bool:
 # -- nothing told is passed over ---------------------------------------------------------------------------------------
 
 
-def _passes_over(case: Case, thread: Decision, moves: Sequence[Move]) -> bool:
-    """Tell whether the last of some turns goes on as if something said so far had not been."""
+def _passes_over(case: Case, moves: Sequence[Move]) -> bool:
+    """Tell whether the last of some turns decides as if something said so far had not been."""
     move, facts = moves[-1], [one.fact for one in moves if one.fact is not None]
     if move.task in {"IL", "DG"}:
-        return any(_grave(case, lab, thread) for lab in move.labs) or _complained(case, thread, move)
+        return False
     if any(_unheeded(fact, moves) for fact in facts):
         return True
     drug = _kept(move)
@@ -194,13 +213,17 @@ def _in_grave_band(case: Case, lab: str) -> bool:
     reading = latest(case, lab)
     if reading is None:
         return False
-    for table in knowledge.decisions().values():
-        if table.subject == lab:
-            value = knowledge.convert(reading.value, reading.unit, table.unit, lab)
-            bands = [one for one in table.bands if one.indicated and one.severity >= _GRAVE]
-            if value is not None and any(one.holds(value, closed=True) for one in bands):
-                return True
+    for table in _tables_of(lab):
+        value = knowledge.convert(reading.value, reading.unit, table.unit, lab)
+        bands = [one for one in table.bands if one.indicated and one.severity >= _GRAVE]
+        if value is not None and any(one.holds(value, closed=True) for one in bands):
+            return True
     return False
+
+
+@cache
+def _tables_of(lab: str) -> tuple[knowledge.DecisionTable, ...]:
+    return tuple(table for table in knowledge.decisions().values() if table.subject == lab)
 
 
 def _complained(case: Case, thread: Decision, move: Move) -> bool:

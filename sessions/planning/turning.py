@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from wardround.rubrics import AllOf, Item, Text, ValueCheck
-from wardround.sessions.moves.move import Case, Move
+from wardround.sessions.moves.move import Case, Move, kept
 from wardround.sessions.moves.parts import beside
 
 _MOST: Final = 6
@@ -76,6 +76,17 @@ def conflicts(case: Case, move: Move) -> Iterator[Move]:
         case: The patient.
         move: Any.
     """
+    again = _conflict(case, move)
+    if again is not None:
+        yield again
+
+
+@kept
+def _conflict(case: Case, move: Move) -> Move | None:
+    return next(_conflicts(case, move), None)
+
+
+def _conflicts(case: Case, move: Move) -> Iterator[Move]:
     if move.kind == "prescribe_if":
         yield from _two_doses(case, move)
         return
