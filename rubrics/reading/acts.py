@@ -74,6 +74,7 @@ class ActReader(Meant):
         findings = {one for ann in self.targets if ann.value.kinds <= {"finding", "condition"} for one in ann.value.ids}
         cues = [ann.kind for ann in self.acts]
         dosed = {c.act for c in claims if c.target in drugs and cues.count(c.act) == 1}
+        claims = [self._drug_instead(c, findings - drugs) for c in claims]
         return [c for c in claims if not (c.act in dosed & STOPPING and c.target in findings)]
 
     def _chosen(self, claims: list[ActClaim]) -> list[ActClaim]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .claims import ActClaim
 from .cues import words
 from .document import Document, Sentence
-from .named import DRUGS
+from .named import DRUGS, named
 from .text import Normal
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ Filled = tuple[tuple[int, str], ...]
 EVENTS = frozenset(("stop", "miss", "take", "lack", "never"))
 ACTS = frozenset(("start", "stop", "hold", "continue", "reduce", "increase", "resume"))
 """Acts on a drug; a test or a service is named where it is meant."""
+ASIDE = frozenset(("lab", "vital", "finding", "condition"))
+"""What stands beside a drug act without being what is acted on ("hold it and check a CK")."""
 DOSES = words("elided.doses")
 """Dimensions of an amount that is as a rule one of a drug."""
 GIVEN = words("elided.given")
@@ -48,10 +50,10 @@ def places(reading: Reading, subject: Subject) -> Filled:
     drugs = [name for name in reading.names if name.kind in DRUGS]
     if any(not set(name.concepts) & set(subject.ids) for name in drugs):
         return ()
-    named = {name.sentence for name in drugs}
+    own = {name.sentence for name in drugs}
     found = []
     for number, sentence in enumerate(reading.document.sentences):
-        if sentence.question or sentence.row or number in named:
+        if sentence.question or sentence.row or number in own:
             continue
         start = _start(reading, number, sentence)
         if start is not None:
@@ -80,7 +82,9 @@ def _start(reading: Reading, number: int, sentence: Sentence) -> int | None:
     if not claims:
         return None
     document = reading.document
-    results = {document.clause[ann.start] for ann in sentence.of("concept") if ann.value.measurable}
+    wanted = {act.end for act in reading.advice if act.sentence == number and act.act in ("order", "recheck")}
+    measures = [ann for ann in sentence.of("concept") if ann.value.measurable and ann.start not in wanted]
+    results = {document.clause[ann.start] for ann in measures}
     if not results:
         return sentence.start
     free = [token for token in claims if document.clause[token] not in results]
@@ -90,7 +94,7 @@ def _start(reading: Reading, number: int, sentence: Sentence) -> int | None:
 def _claims(reading: Reading, number: int, sentence: Sentence) -> Iterator[int]:
     """Yield the tokens of a sentence that say something of a drug left out."""
     tokens = reading.document.tokens
-    aimed = {act.token for act in reading.advice if act.sentence == number and act.targets}
+    aimed = {act.token for act in reading.advice if act.sentence == number and not named(act.targets).kinds <= ASIDE}
     yield from (ann.start for ann in sentence.of("event") if ann.kind in EVENTS)
     yield from (ann.start for ann in sentence.of("act") if ann.kind in ACTS and ann.start not in aimed)
     yield from (ann.start for ann in sentence.of("quantity") if ann.value.dimension in DOSES)
@@ -119,4 +123,4 @@ def _words(document: Document, sentence: Sentence, subject: Subject, told: bool)
     chinese = any(document.tokens[i].kind == "c" for i in range(sentence.start, sentence.end))
     if chinese:
         return f"{subject.zh}患者说" if told else subject.zh
-    return f"{subject.en}: the patient says " if told else f"{subject.en} "
+    return f"{subject.en}: the patient says " if told else f"{subject.en}: "

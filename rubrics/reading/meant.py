@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
+from dataclasses import replace
 
+from .claims import ActClaim
 from .cues import words
 from .document import Ann, turns
 from .framed import Framed
@@ -16,6 +18,18 @@ TURNS = words("acts.turns")
 OPEN_CONDITIONS = words("meant.open_conditions")
 DECIDED = tuple(sorted(words("acts.decided")))
 """What settles a choice that was called open ("A也行，还是选B")."""
+NOT_DONE = tuple(sorted(words("meant.not_done")))
+"""Chinese denials of what happened; those of what is to happen (不, 别) are advice."""
+DONE = words("meant.done")
+"""What ends a Chinese verb of what happened."""
+WANTED = words("meant.wanted")
+"""Words before such a verb that make it advice all the same ("可以给了")."""
+TAKING = words("meant.taking")
+"""Chinese words of giving that also say that a patient takes something."""
+TAKERS = words("meant.takers")
+"""What opens a clause in which such a word says that."""
+TURNED = frozenset(("hold", "stop", "reduce", "increase", "continue"))
+"""What may become of a drug in use."""
 BEFORE_GERUND = words("acts.before_gerund")
 AFTER_GERUND = words("acts.after_gerund")
 
@@ -32,6 +46,8 @@ class Meant(Framed, ABC):
             quoted: a protocol or somebody else says it.
         """
         tokens, clause = self.document.tokens, self.document.clause
+        if tokens[ann.start].kind == "c" and (self._happened(ann) or self._in_use(ann)):
+            return True
         for mod in self.sentence.of("stance"):
             if mod.kind == "harm" and mod.start >= at and self._listed_with(ann, mod):
                 reason = any(ann.end <= link.start < mod.start for link in self.sentence.of("link", "because"))
@@ -48,6 +64,42 @@ class Meant(Framed, ABC):
                 if not decided and not any(tokens[i].key in TURNS for i in range(first, last)):
                     return True
         return False
+
+    def _happened(self, ann: Ann) -> bool:
+        """As in "给了10 mg", "用上了", "没停": what was done, or was not, is no advice."""
+        tokens = self.document.tokens
+        start = self.document.clause_start(self.sentence, ann.start)
+        if self.document.text(start, ann.start).endswith(NOT_DONE):
+            return True
+        done = ann.kind == "start" and ann.end < self.sentence.end and tokens[ann.end].raw in DONE
+        return done and not any(word in self.document.text(start, ann.start) for word in WANTED)
+
+    def _in_use(self, ann: Ann) -> bool:
+        """As in "患者用阿托伐他汀80 mg，暂停": what the patient takes, before what is to become of it."""
+        if ann.kind != "start" or self._cue(ann) not in TAKING:
+            return False
+        start = self.document.clause_start(self.sentence, ann.start)
+        opened = self.document.text(start, ann.start)
+        if opened and opened in TAKERS:
+            return True
+        turned = any(a.kind in TURNED and a.start >= ann.end for a in self.acts)
+        return not opened and start == self.sentence.start and turned
+
+    def _drug_instead(self, claim: ActClaim, findings: set[str]) -> ActClaim:
+        """As in "阿托伐他汀80 mg，肌痛，暂停": what is held is the one drug named, not the finding."""
+        clause = self.document.clause
+        if claim.act not in ("hold", "stop") or claim.target not in findings:
+            return claim
+        if claim.end > claim.token or clause[claim.end] == clause[claim.token]:
+            return claim
+        before = [drug for drug in self.drugs if drug.end <= claim.token]
+        drug = before[-1] if before else self.carried
+        if drug is None or len({one.value.ids for one in before}) > 1:
+            return claim
+        return replace(claim, target=drug.value.ids[0], targets=drug.value.ids)
+
+    def _cue(self, ann: Ann) -> str:
+        return self.document.text(ann.start, ann.end)
 
     def _listed_with(self, ann: Ann, mod: Ann) -> bool:
         """Tell whether an act and what is said of it share a clause, the marks of a list aside ("用A、B都会诱发…")."""
