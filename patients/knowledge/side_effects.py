@@ -35,6 +35,10 @@ class SideEffectRule(_Frozen):
     explained: bool = False
     """It also holds where an illness explains the finding."""
     act: Literal["continue", "hold", "stop", "reduce", "switch"]
+    accept: tuple[Literal["hold", "stop", "reduce", "switch"], ...] = ()
+    """Other acts that good physicians would choose."""
+    also: tuple[tuple[str, ...], ...] = ()
+    """What is checked or given beside the act, as `say` has it: of each group, one by any of these names."""
     say: Names
     """What to do, one sentence without full stop; {drug}."""
     why: Names

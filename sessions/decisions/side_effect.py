@@ -123,7 +123,7 @@ def _decision(
         subject=f"{order.drug}:{told.concept}",
         act=act,
         unchanged=keeps,
-        accepted=tuple((one, order.name) for one in _ACCEPTED[act]),
+        accepted=tuple((one, order.name) for one in (*_ACCEPTED[act], *(() if act != rule.act else rule.accept))),
         avoid=(case.common.danger_of(order.drug) if keeps else "increase", order.name),
         finding=filled(finding),
         advice=filled(say),

@@ -9,6 +9,7 @@ from typing import Final
 from wardround.patients import Stream
 from wardround.patients.knowledge import Names, SideEffectRule
 from wardround.rubrics import (
+    Act,
     AdviceCheck,
     AllOf,
     AnyOf,
@@ -40,6 +41,7 @@ from .parts import (
     grounded_item,
     item,
     read_item,
+    recommended,
     two_sentences,
     value_item,
 )
@@ -50,10 +52,12 @@ from .plans import plan_call, plan_entity, plan_items, plan_line
 # -- a drug's side effect ----------------------------------------------------------------------------------------------
 
 
-_UNRELATED: Final = ("没有关系", "没关系", "无关", "unrelated", "not related")
+_UNRELATED: Final = ("没有关系", "没关系", "无关", "不太可能", "unrelated", "not related", "unlikely")
 """Words with which a link is denied."""
-_RELATED: Final = ("related", "causing", "caused", "相关")
+_RELATED: Final = ("related", "causing", "caused", "associated", "induced", "相关", "所致")
 """Words with which a link is told ("statin-related")."""
+_BESIDE: Final[tuple[Act, ...]] = ("order", "recheck", "start")
+"""How what stands beside an act is advised."""
 _FAR: Final = Decimal("1.25")
 """A value above a bound by this factor may be called high."""
 _NO_MORE: Final = (
@@ -103,7 +107,7 @@ def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, to
             *items,
             *(told_items(told) if ask else _known_items(told)),
             *link,
-            advice_item(decision, rests_on),
+            _effect_advice(decision, rule, rests_on),
             danger_item(case, decision),
             *guards,
         ),
@@ -117,6 +121,17 @@ def decide_symptom_move(case: Case, decision: Decision, rule: SideEffectRule, to
     )
 
 
+def _effect_advice(decision: Decision, rule: SideEffectRule, rests_on: Sequence[str]) -> Item:
+    """Return the item that all of the advice is given: what happens to the drug, what is checked or given beside."""
+    denied = decision.fact is not None and decision.fact.polarity == "absent"
+    if denied or not rule.also:
+        return advice_item(decision, rests_on)
+    parts: list[Sequence[Check]] = [[AdviceCheck(act=act, target=target) for act, target in decision.accepted]]
+    for names in rule.also:
+        parts.append([AdviceCheck(act=act, target=one) for one in names for act in _BESIDE])
+    return recommended(decision, [AllOf(checks=tuple(AnyOf(checks=tuple(one)) for one in parts))], rests_on)
+
+
 def _link_items(decision: Decision, told: Told) -> tuple[Item, ...]:
     """Return the item about what is asked: the drug is the reason for the symptom, or is not blamed for none."""
     order = decision.order
@@ -126,7 +141,7 @@ def _link_items(decision: Decision, told: Told) -> tuple[Item, ...]:
     if told.polarity == "absent":
         en, zh = f"Does not say that {name} causes {told.names.en}.", f"没有说{zh}引起了{told.names.zh}。"
         return (item("no-cause", en, zh, Not(check=check)),)
-    en, zh = f"Says that {name} is behind the {told.names.en}.", f"说明{told.names.zh}与{zh}有关。"
+    en, zh = f"Says that {name} is or may be behind the {told.names.en}.", f"说明{told.names.zh}与{zh}有关或可能有关。"
     unrelated = Not(check=AnyOf(checks=tuple(MentionCheck(concept=words) for words in _UNRELATED)))
     linked = AnyOf(checks=(check, *(MentionCheck(concept=words) for words in _RELATED)))
     check = AllOf(checks=(linked, unrelated))

@@ -112,6 +112,44 @@ def test_whether_the_drug_is_behind_it_is_asked_and_judged_and_no_dose(words, pa
         assert check_answer(items["cause"].check, words, language="en" if words.isascii() else "zh").passed is passes
 
 
+ACHE = fact("fx", "symptom", "muscle_pain", drug="atorvastatin")
+
+
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("Hold atorvastatin and check CK.", True),
+        ("Switch atorvastatin to rosuvastatin and get a CK level.", True),
+        ("Hold atorvastatin.", False),
+        ("Check CK.", False),
+        ("先停阿托伐他汀，查CK。", True),
+        ("先停阿托伐他汀。", False),
+    ],
+)
+def test_all_of_the_advice_is_wanted(words, passes):
+    case = case_of([ACHE, taking("atorvastatin")], Atorvastatin="40 mg")
+    (decision,) = decided(case)
+    (move,) = side_effect.KIND.decides(case, decision, True)
+    check = next(one.check for one in move.rubric if one.id == "advice")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+
+
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("The muscle pain may be due to atorvastatin.", True),
+        ("The muscle pain is likely due to atorvastatin.", True),
+        ("肌肉疼痛可能与阿托伐他汀有关。", True),
+        ("The muscle pain is unlikely to be due to atorvastatin.", False),
+    ],
+)
+def test_a_drug_that_may_be_behind_it_is_enough(words, passes):
+    case = case_of([ACHE, taking("atorvastatin")], Atorvastatin="40 mg")
+    (move,) = side_effect.KIND.decides(case, decided(case)[0], True)
+    check = next(one.check for one in move.rubric if one.id == "cause")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+
+
 def test_a_drug_is_not_blamed_for_what_is_denied():
     denied = COUGH.model_copy(update={"polarity": "absent"})
     case = case_of([denied, taking("lisinopril")])
