@@ -53,12 +53,23 @@ def leave(course: Course) -> None:
     _send_home(course, at, going_on)
     _resume(course, at)
     _still_thin(course, at, going_on)
+    _take_back(making, at)
     _what_stays(course, at)
     for one in course.acute:
         illness = course.illness(one)
         if illness.acuity == "acute" or course.profile(one).episode_of:
             making.change(illness, resolved=at + between(making.stream("over", one), 3, 20) * DAY)
     tell(making, at, course.place(at), "discharged", (course.principal,))
+
+
+def _take_back(making: Making, at: Instant) -> None:
+    """Take back what was ordered for home and gave way to something else of its kind at the same instant."""
+    for order in list(making.orders.values()):
+        if order.kind == "discharge" and order.start == at and order.stop == at:
+            del making.orders[order.id]
+            for other in list(making.orders.values()):
+                if other.continues == order.id:
+                    making.orders[other.id] = replace(other, continues=order.continues)
 
 
 def _talk_of_goals(course: Course, died: Instant) -> None:
