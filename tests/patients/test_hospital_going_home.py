@@ -12,6 +12,7 @@ from wardround.patients.dosing import timing
 from wardround.patients.hospital.generation import rules
 from wardround.patients.hospital.leading_in import leads
 from wardround.patients.hospital.life import Life, Prescription
+from wardround.patients.hospital.living import make_life
 from wardround.patients.hospital.making import HOUR
 from wardround.patients.hospital.phrasing import table
 from wardround.patients.hospital.reports import report_of
@@ -218,3 +219,13 @@ def test_what_an_emergency_note_says_was_given_was_given() -> None:
                             seen += 1
                             assert first[fact] <= note.at
     assert seen > 10
+
+
+def test_what_gives_way_at_the_door_was_never_ordered() -> None:
+    """A beta blocker of the infarct and one of the heart failure were both written at discharge (life 20261130/3)."""
+    life = make_life(20261130, 3)
+    for order in life.prescriptions:
+        assert order.kind != "discharge" or order.stop != order.start, order
+    left = next(one for one in life.stays if one.kind == "ward" and one.id == "e8").end
+    blockers = [one.drug for one in life.prescriptions if one.start == left and one.line.startswith("beta_blocker")]
+    assert blockers == ["carvedilol"]
