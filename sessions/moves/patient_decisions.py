@@ -60,6 +60,8 @@ _BESIDE: Final[tuple[Act, ...]] = ("order", "recheck", "start")
 """How what stands beside an act is advised."""
 _FAR: Final = Decimal("1.25")
 """A value above a bound by this factor may be called high."""
+_LACKS: Final = {"systolic_bp": ("hypotension",), "heart_rate": ("bradycardia", "slow")}
+"""Vital sign → what is denied by whoever says that it is not too low."""
 _NO_MORE: Final = (
     *("no further referral", "no additional referral", "no more referral", "no referral"),
     *("nothing further", "nothing additional", "nothing more"),
@@ -198,6 +200,12 @@ def _side_item(reading: Reading, rule: SideEffectRule) -> Item:
                 {"concept": reading.name, "comparator": side, "bound": number, "unit": reading.unit}
             )
         )
+    if reading.level is None and rule.at_least is not None:
+        # "normal" and "not low" place a vital sign above a bound as the number does
+        lacks = ("low", *_LACKS.get(reading.lab, ()))
+        checks += [MentionCheck(concept=one, polarity="absent") for one in lacks]
+        if rule.below is not None or reading.value <= rule.at_least * _FAR:
+            checks.append(StatusCheck(concept=reading.name, status="normal"))
     line = _placed(reading, rule)
     check = checks[0] if len(checks) == 1 else AnyOf(checks=tuple(checks))
     return item(

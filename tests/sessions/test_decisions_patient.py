@@ -87,6 +87,24 @@ def test_the_pressure_decides_what_dizziness_means(pressure, act):
         assert list(side_effect.KIND.decides(case, found[0], False)) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "passes"),
+    [
+        ("Systolic blood pressure 126 mmHg, above 110 mmHg.", True),
+        ("Systolic blood pressure 126 mmHg, normal.", True),
+        ("Systolic blood pressure 126 mmHg, not low.", True),
+        ("收缩压126 mmHg，没有低血压。", True),
+        ("Systolic blood pressure 126 mmHg, low.", False),
+        ("Systolic blood pressure 126 mmHg.", False),
+    ],
+)
+def test_a_pressure_is_placed_in_words_too(words, passes):
+    case = case_of([DIZZY, taking("lisinopril")], pressure="126")
+    (move,) = side_effect.KIND.decides(case, decided(case)[0], True)
+    check = next(one.check for one in move.rubric if one.id == "finding-systolic_bp")
+    assert check_answer(check, words, language="en" if words.isascii() else "zh").passed is passes
+
+
 def test_no_dizziness_with_a_low_pressure_is_left_to_others():
     denied = DIZZY.model_copy(update={"polarity": "absent"})
     assert decided(case_of([denied, taking("lisinopril")], pressure="92")) == []
