@@ -111,7 +111,12 @@ def patient_regions(reading: Reading) -> list[Spans]:
     document = reading.document
     regions: list[Spans] = []
     open_region: Spans | None = None
+    quoted = False
     for number, sentence in enumerate(document.sentences):
+        if quoted and open_region is not None:
+            open_region.append((sentence.start, sentence.end))
+            quoted = not _odd_quotes(reading, sentence)
+            continue
         if sentence.question:
             open_region = None
             continue
@@ -124,12 +129,19 @@ def patient_regions(reading: Reading) -> list[Spans]:
                 spans.insert(0, (before.start, before.end))
             regions.append(spans)
             open_region = spans
+            quoted = _odd_quotes(reading, sentence)
             continue
         if open_region is not None and not sources and _goes_on(reading, number, sentence):
             open_region.append((sentence.start, sentence.end))
         else:
             open_region = None
     return regions
+
+
+def _odd_quotes(reading: Reading, sentence: Sentence) -> bool:
+    """Tell whether a sentence opens a quotation that it does not close, or closes one that it did not open."""
+    marks = [t for t in reading.document.tokens[sentence.start : sentence.end] if t.raw == '"']
+    return len(marks) % 2 == 1
 
 
 def _only_attributes(reading: Reading, sentence: Sentence, mine: list[Ann]) -> bool:
