@@ -72,6 +72,12 @@ def measured(name: str, reading: Reading) -> tuple[tuple[str, ...], Reading]:
     return (ids, reading) if ids else ((own_id(name),), reading.naming(name))
 
 
+def alike(ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Return ids with those of findings that patients and doctors call by the same words."""
+    group = next((group for group in ALIKE if group & set(ids)), frozenset())
+    return (*ids, *sorted(group - set(ids)))
+
+
 @lru_cache(maxsize=4096)
 def _alike(name: str) -> tuple[str, ...]:
     """Return a finding's id with those that patients and doctors call by the same words (fatigue, weakness)."""

@@ -12,7 +12,7 @@ from wardround.rubrics.rubric import ReportsCheck, Verdict
 
 from .context import CheckContext
 from .free import word_places
-from .matching import is_a, unread, verdict, words_of
+from .matching import alike, is_a, unread, verdict, words_of
 from .phrases import Phrase, found, parse, words_found
 
 Spans = list[tuple[int, int]]
@@ -113,15 +113,15 @@ def patient_regions(reading: Reading) -> list[Spans]:
     open_region: Spans | None = None
     quoted = False
     for number, sentence in enumerate(document.sentences):
+        sources = list(sentence.of("source"))
+        mine = [s for s in sources if s.kind == "patient"]
         if quoted and open_region is not None:
             open_region.append((sentence.start, sentence.end))
             quoted = not _odd_quotes(reading, sentence)
             continue
-        if sentence.question:
+        if sentence.question and not (mine and _odd_quotes(reading, sentence)):
             open_region = None
             continue
-        sources = list(sentence.of("source"))
-        mine = [s for s in sources if s.kind == "patient"]
         if mine:
             spans = _region(reading, sentence, sources, mine)
             if number and _only_attributes(reading, sentence, mine):
@@ -188,7 +188,19 @@ def _goes_on(reading: Reading, number: int, sentence: Sentence) -> bool:
     return first.key in ("he", "she", "they") or first.raw in "\"'"
 
 
+def _keeps(concept: Phrase, reading: Reading, spans: Spans) -> bool:
+    """As in "I don't skip the atorvastatin": who never misses a drug takes it."""
+    wanted = tuple(one for ids in concept.names for one in ids)
+    for start, end in spans:
+        for ann in reading.document.sentence_of(start).within(start, end, "event", "miss"):
+            if _denied(reading, ann) and wanted and is_a(_governed(reading, ann, start, end), wanted):
+                return True
+    return False
+
+
 def _told(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> bool:
+    if concept.events == {"take"} and polarity == "present" and _keeps(concept, reading, spans):
+        return True
     if not _core(concept, reading, spans, polarity):
         return False
     for event in sorted(concept.events & set(SAID)):
@@ -210,10 +222,11 @@ def _core(concept: Phrase, reading: Reading, spans: Spans, polarity: str) -> boo
     for ids in concept.names:
         if ids[0] in EVENTS and concept.events & DENIABLE and len(concept.names) > 1:
             continue  # "自行停用泼尼松": the event says it in any wording
+        wanted = alike(ids)
         hits = [
             n
             for n in reading.names
-            if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, ids) or is_a(ids, n.concepts))
+            if any(s <= n.token < e for s, e in spans) and (is_a(n.concepts, wanted) or is_a(wanted, n.concepts))
         ]
         if polarity == "absent" and not concept.events & DENIABLE:
             refused = _refused(reading, spans)

@@ -313,10 +313,12 @@ def _state_anns(document: Document) -> list[Ann]:
     found: list[Ann] = []
     at = 0
     while at < len(tokens):
-        best = max(trie.matches(tokens, at), key=lambda match: match[0], default=None)
-        if best is None or _compares(document, best[0]):
+        matches = list(trie.matches(tokens, at))
+        end = max((match[0] for match in matches), default=at)
+        if end == at or _compares(document, end):
             at += 1
             continue
-        found.append(Ann(at, best[0], "implied", "implied", best[1]))
-        at = best[0]
+        said = dict.fromkeys(state for stop, state in matches if stop == end)
+        found.extend(Ann(at, end, "implied", "implied", state) for state in said)  # "两条腿又酸又没劲" says two things
+        at = end
     return found

@@ -30,6 +30,8 @@ DOSES = words("elided.doses")
 """Dimensions of an amount that is as a rule one of a drug."""
 GIVEN = words("elided.given")
 """Words that say that a dose was given or not."""
+MEDICINES = words("elided.medicines")
+"""Words of a medicine that is called by what it is for."""
 DONE = words("elided.done")
 """Chinese words of what is over, or of what the patient did unasked."""
 
@@ -84,7 +86,8 @@ def _start(reading: Reading, number: int, sentence: Sentence) -> int | None:
     document = reading.document
     wanted = {act.end for act in reading.advice if act.sentence == number and act.act in ("order", "recheck")}
     measures = [ann for ann in sentence.of("concept") if ann.value.measurable and ann.start not in wanted]
-    results = {document.clause[ann.start] for ann in measures}
+    medicines = {document.clause[i] for i in range(sentence.start, sentence.end) if document.tokens[i].key in MEDICINES}
+    results = {document.clause[ann.start] for ann in measures} - medicines  # "降胆固醇的药", "the cholesterol pill"
     if not results:
         return sentence.start
     free = [token for token in claims if document.clause[token] not in results]
