@@ -19,6 +19,7 @@ from .accounts import clashing_accounts
 from .claims import Claims, Clash, claims_of, concept_key, is_drug
 from .evidence import Evidence
 from .limits import FamilyLimits, limits
+from .per_spec import per_spec
 from .rubric import (
     AdviceCheck,
     AllOf,
@@ -184,6 +185,7 @@ def _target(target: str) -> str:
     return target.split(" to ", 1)[0]
 
 
+@per_spec
 def gold_of(spec: TurnSpec) -> Gold:
     """Return what the gold claims: the most of any answer, each language alone, or of the affirmative items."""
     found = [

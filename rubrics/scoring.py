@@ -18,6 +18,7 @@ from .judge_request import actions_text, judge_request
 from .limits import limits
 from .lookalikes import plain_letters
 from .pasted import blank_json
+from .per_spec import per_spec
 from .rubric import Check, Item, JudgeCheck, TurnScore, TurnSpec, Verdict
 from .subject import by_its_words, in_context
 from .validation import PLAN_ITEM, is_guard
@@ -156,9 +157,14 @@ def judges_in_spec(spec: TurnSpec) -> Iterator[JudgeCheck]:
     return (check for item in spec.rubric for check in judges_in(item.check))
 
 
+@per_spec
+def _is_judged(spec: TurnSpec) -> bool:
+    return any(True for _ in judges_in_spec(spec))
+
+
 def _addressed(spec: TurnSpec, answer: str, trace: TurnTrace) -> str:
     """Return words of the answer, or of the turn's calls, that speak to a judge, where there is one to speak to."""
-    if not any(judges_in_spec(spec)):
+    if not _is_judged(spec):
         return ""
     return speaks_to_judge(answer) or speaks_to_judge(actions_text(trace))
 

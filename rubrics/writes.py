@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wardround.patients import ALL_TOOLS
 
 from .evidence import TurnTrace
+from .per_spec import per_spec
 from .records import WriteRecord
 from .rubric import AllOf, AnyOf, Check, OrderCheck, StateCheck, TurnSpec
 
@@ -57,6 +58,7 @@ def _writes_in(check: Check) -> Iterator[OrderCheck | StateCheck]:
             yield from _writes_in(member)
 
 
+@per_spec
 def requested_tools(spec: TurnSpec) -> frozenset[str]:
     """Return the tools of the writes the turn asks for: those that orders name, those that write a state's type."""
     asked = {order.tool for item in spec.rubric for order in orders_in(item.check)}

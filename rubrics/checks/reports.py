@@ -189,9 +189,14 @@ def _goes_on(reading: Reading, number: int, sentence: Sentence) -> bool:
 
 
 def _keeps(concept: Phrase, reading: Reading, spans: Spans) -> bool:
-    """As in "I don't skip the atorvastatin": who never misses a drug takes it."""
+    """As in "I don't skip the atorvastatin", "no problem with the sertraline, I take it": what is said of taking."""
     wanted = tuple(one for ids in concept.names for one in ids)
+    tokens = reading.document.tokens
     for start, end in spans:
+        for ann in reading.document.sentence_of(start).within(start, end, "event", "take"):
+            it = ann.end < end and tokens[ann.end].key in ANAPHORS and not _denied(reading, ann)
+            if it and wanted and is_a(_governed(reading, ann, start, end), wanted):
+                return True
         for ann in reading.document.sentence_of(start).within(start, end, "event", "miss"):
             if _denied(reading, ann) and wanted and is_a(_governed(reading, ann, start, end), wanted):
                 return True
