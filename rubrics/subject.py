@@ -9,6 +9,7 @@ from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading, read
 from wardround.rubrics.reading.elided import Subject
 
+from .per_spec import per_spec
 from .rubric import (
     AdviceCheck,
     AllOf,
@@ -42,6 +43,7 @@ def by_its_words(check: Check) -> bool:
     return isinstance(check, MentionCheck) and bool(_drugs(check.concept))
 
 
+@per_spec
 def _subject(spec: TurnSpec) -> Subject | None:
     checks = [check for item in spec.rubric for check in _flat(item.check)]
     drugs = {one for check in checks for one in _drugs(_words(check))}

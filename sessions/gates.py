@@ -215,8 +215,9 @@ def _nothing(spec: TurnSpec, turn: Turn, where: str, language: Language) -> Iter
     lazy = {"silence": "", "refusal": REFUSAL[language]}
     if wording is not None:
         lazy |= {f"echo of the {name} query": words for name, words in _phrasings(wording)}
+    rewards = {answer: score(spec, answer, TurnTrace(language=language)).reward for answer in lazy.values()}
     for name, answer in lazy.items():
-        reward = score(spec, answer, TurnTrace(language=language)).reward
+        reward = rewards[answer]
         if reward != 0.0:
             yield Failure("gate3", f"{where}: {name} scores {reward:.3f}")
 

@@ -7,10 +7,9 @@ from typing import Final
 
 from wardround.patients import Measurement, Resource, Snapshot, measurements
 
+from .parsed import ByPlace
+
 _SIGN: Final = "vital-signs"
-_MOST: Final = 8192
-"""Observations kept; a patient of the hospital has some hundreds."""
-_KEPT: Final[dict[bytes, Observed]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +25,16 @@ class Observed:
     measurements: tuple[Measurement, ...]
 
 
+_KEPT: Final = ByPlace[Observed]()
+
+
 def observed(snapshot: Snapshot) -> tuple[Observed, ...]:
     """Return the observations known at a snapshot's instant, newest first."""
-    found = []
+    kept, found = _KEPT.of(snapshot.chart), []
     for place in snapshot.positions("Observation").tolist():
-        body = snapshot.body(place)
-        one = _KEPT.get(body)
+        one = kept.get(place)
         if one is None:
-            if len(_KEPT) >= _MOST:
-                _KEPT.clear()
-            one = _KEPT[body] = _observed(snapshot.entry(place, "Observation").resource())
+            one = kept[place] = _observed(snapshot.entry(place, "Observation").resource())
         found.append(one)
     return tuple(found)
 

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from wardround.patients import Resource, Snapshot
+from wardround.patients import Chart, Resource, Snapshot
 
-_MOST: Final = 4096
-"""Resources kept; a patient of the hospital has some hundreds beside the observations (`observed.py` keeps those)."""
-_KEPT: Final[dict[bytes, Resource]] = {}
+_CHARTS: Final = 4
+"""Charts whose resources are kept: sessions are made, and checked, one patient after the other."""
+T = TypeVar("T")
+
+
+class ByPlace(Generic[T]):
+    """What is made of single resources of a few charts, by their places; the chart unused for longest is forgotten."""
+
+    def __init__(self) -> None:
+        self._charts: OrderedDict[str, dict[int, T]] = OrderedDict()
+
+    def of(self, chart: Chart) -> dict[int, T]:
+        """Return what was made of a chart's resources, to be added to."""
+        found = self._charts.get(chart.hash)
+        if found is None:
+            found = self._charts[chart.hash] = {}
+            if len(self._charts) > _CHARTS:
+                self._charts.popitem(last=False)
+        return found
+
+
+_KEPT: Final = ByPlace[Resource]()
 
 
 def resources(snapshot: Snapshot, kind: str, holding: bytes = b"") -> Iterator[Resource]:
@@ -20,13 +40,15 @@ def resources(snapshot: Snapshot, kind: str, holding: bytes = b"") -> Iterator[R
         kind: Type.
         holding: Only those in whose JSON these bytes stand: what they are looked for by.
     """
+    kept = _KEPT.of(snapshot.chart)
+    cut = set(snapshot.recut(kind))  # a body that is not the chart's is of this view alone
     for place in snapshot.positions(kind).tolist():
-        body = snapshot.body(place)
-        if holding not in body:
+        if holding and holding not in snapshot.body(place):
             continue
-        found = _KEPT.get(body)
+        if place in cut:
+            yield snapshot.entry(place, kind).resource()
+            continue
+        found = kept.get(place)
         if found is None:
-            if len(_KEPT) >= _MOST:
-                _KEPT.clear()
-            found = _KEPT[body] = snapshot.entry(place, kind).resource()
+            found = kept[place] = snapshot.entry(place, kind).resource()
         yield found

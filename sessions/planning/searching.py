@@ -195,7 +195,7 @@ class Search:
         """Add the turns that are missing, best first; keeps what is cheaper than what was found before."""
         turn = len(chosen)
         self.looks += 1
-        for place, (cost, choice) in enumerate(self._ordered(turn, chosen)):
+        for place, (cost, choice) in enumerate(self._ordered(turn, chosen, spent)):
             if self.found is not None and self._enough(turn, place, spent + cost):
                 return
             self.nodes += 1
@@ -226,8 +226,8 @@ class Search:
 
     # -- which moves ---------------------------------------------------------------------------------------------------
 
-    def _ordered(self, turn: int, chosen: tuple[Move, ...]) -> Iterator[tuple[int, Choice]]:
-        """Yield the moves that may come at a turn, each with its cost, the lowest first.
+    def _ordered(self, turn: int, chosen: tuple[Move, ...], spent: int) -> Iterator[tuple[int, Choice]]:
+        """Yield the moves that may come at a turn, each with its cost, the lowest first, as long as one is looked for.
 
         What two turns have read already comes later, and so does what leans on no earlier turn. What a move leans on
         is only worked out when its turn comes: it can but add to the cost.
@@ -240,12 +240,13 @@ class Search:
         pool, earlier = self.pools[turn - 1], None
         waiting = [
             (one.cost + 20 * len(often & one.types) - (new if new and one.types.difference(read) else 0), place, False)
-            for place, one in self._apart(turn, chosen)
-            if one.brings in use
+            for place, one in self._apart(turn, chosen, use)
         ]
         heapify(waiting)
         while waiting:
             cost, place, weighed = heappop(waiting)
+            if self.found is not None and self._enough(turn, 0, spent + cost):
+                return  # what is left costs as much at least
             choice = pool[place]
             if weighed:
                 yield cost, choice
@@ -266,8 +267,10 @@ class Search:
             )
         return self.useful[key]
 
-    def _apart(self, turn: int, chosen: tuple[Move, ...]) -> Iterator[tuple[int, Choice]]:
-        """Yield the moves of a turn, with their places, that stand apart from the ones already chosen.
+    def _apart(
+        self, turn: int, chosen: tuple[Move, ...], use: frozenset[frozenset[str]]
+    ) -> Iterator[tuple[int, Choice]]:
+        """Yield the useful moves of a turn, with their places, that stand apart from the ones already chosen.
 
         They repeat none, do not stray too often, and rest on no word of the patient that was not told.
         """
@@ -276,7 +279,7 @@ class Search:
         strayed = sum(self._distance(one) == FAR for one in chosen[1:]) >= self.far_most
         for place, one in enumerate(self.pools[turn - 1]):
             move = one.move
-            if move.topic in topics or not said.issuperset(one.rests):
+            if one.brings not in use or move.topic in topics or not said.issuperset(one.rests):
                 continue
             again = one.fresh and not asked.isdisjoint(move.labs)
             if not again and not (strayed and self._distance(move) == FAR):
