@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading, read
-from wardround.rubrics.reading.elided import Subject
+from wardround.rubrics.reading.elided import Subject, may_leave_out
 
 from .per_spec import per_spec
 from .rubric import (
@@ -32,7 +32,7 @@ def in_context(spec: TurnSpec, reading: Reading) -> Reading:
 
     Where the items are about one drug, and the answer names no other, what it says without a subject is said of it.
     """
-    subject = _subject(spec)
+    subject = _subject(spec) if may_leave_out(reading) else None
     return reading if subject is None else reading.about(subject)
 
 

@@ -47,6 +47,15 @@ class Subject:
     """The turn asks for what the patient said of it."""
 
 
+def may_leave_out(reading: Reading) -> bool:
+    """Tell, at little cost, whether a sentence that names no drug may say something of one."""
+    own = {name.sentence for name in reading.names if name.kind in DRUGS}
+    for number, sentence in enumerate(reading.document.sentences):
+        if number not in own and next(_claims(reading, number, sentence), None) is not None:
+            return True
+    return False
+
+
 def places(reading: Reading, subject: Subject) -> Filled:
     """Return where `subject` is understood, with the words; () where the answer names any other drug."""
     drugs = [name for name in reading.names if name.kind in DRUGS]
