@@ -5,7 +5,6 @@ from __future__ import annotations
 from wardround.rubrics.reading import Reading
 from wardround.rubrics.rubric import BecauseCheck, Verdict
 
-from .adjacent import adjacent
 from .context import CheckContext
 from .links import links
 from .matching import unread, verdict
@@ -13,11 +12,7 @@ from .phrases import found, parse
 
 
 def judge(check: BecauseCheck, reading: Reading, context: CheckContext) -> Verdict:
-    """Pass where one link joins the claim and the whole reason.
-
-    Judged alone, findings and plan side by side are no reason. In a turn, whose question asks what the finding means
-    for the plan, a lone finding right before the act answers that.
-    """
+    """Pass where one link joins the claim and the whole reason; side by side without a link, they are none."""
     if (bad := unread(reading, context)) is not None:
         return bad
     claim, reason = parse(check.claim), parse(check.reason)
@@ -29,12 +24,6 @@ def judge(check: BecauseCheck, reading: Reading, context: CheckContext) -> Verdi
                 whole = reasons + claims
                 span = reading.document.span(min(s for s, _ in whole), max(e for _, e in whole))
                 return verdict(context, True, f"gives `{check.reason}` as the reason for `{check.claim}`", (span,))
-    if near is None and context.requested is not None:
-        for _, claims, reasons in adjacent(reading):
-            if found(claim, reading, claims) and found(reason, reading, reasons, loose=True):
-                span = reading.document.span(reasons[0][0], claims[-1][1])
-                said = f"tells `{check.reason}` right before `{check.claim}`, and nothing else"
-                return verdict(context, True, said, (span,))
     if near is not None:
         return verdict(
             context,
