@@ -58,18 +58,19 @@ def fill(
     reasons: dict[str, str] = {}
     made: Counter[str] = Counter()
     goal = len(run.scenarios) * 3 * len(ARCS) * (each or 0)
-    for number, (turn, patient) in enumerate(_order(run, store, patients, per_patient, each)):
-        if (limit is not None and len(run.sessions) >= limit) or (each and len(run.sessions) >= goal):
-            break
-        if made[patient] < turn:
-            continue  # the patient gave nothing in the round before
-        with uncollected():
+    with uncollected() as visited:
+        for number, (turn, patient) in enumerate(_order(run, store, patients, per_patient, each)):
+            if (limit is not None and len(run.sessions) >= limit) or (each and len(run.sessions) >= goal):
+                break
+            if made[patient] < turn:
+                continue  # the patient gave nothing in the round before
             reason = _visit(run, Visit(run, store, patient), each, known, turn)
-        made[patient] += not reason
-        if reason and turn == 0:
-            reasons[patient] = reason
-        if progress is not None:
-            progress(number + 1, per_patient * len(patients))
+            visited()
+            made[patient] += not reason
+            if reason and turn == 0:
+                reasons[patient] = reason
+            if progress is not None:
+                progress(number + 1, per_patient * len(patients))
     run.skipped.extend({"patient": patient, "reason": reason} for patient, reason in reasons.items())
 
 
