@@ -10,8 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from wardround.patients import ALL_TOOLS, Chart, find_tool, parse_instant
-from wardround.rubrics import GroundedCheck, TurnSpec, TurnTrace, check_answer, score, validate_spec, write_record
+from wardround.patients import ALL_TOOLS, Chart, find_tool, knowledge, parse_instant
+from wardround.rubrics import (
+    Check,
+    ClinicalScoreCheck,
+    GroundedCheck,
+    Known,
+    TurnSpec,
+    TurnTrace,
+    check_answer,
+    score,
+    validate_spec,
+    write_record,
+)
 
 from .gate_plan import branch_faults, conflict_faults, count_faults, is_made
 from .gate_words import leaks, word_faults
@@ -185,6 +196,15 @@ def _gate_observation(number: int, played: GoldTurn) -> Iterator[Failure]:
             yield Failure("gate2", f"turn {number}: gold call {result.tool} {dict(result.arguments)} finds nothing")
 
 
+def _worked_out(check: Check) -> tuple[Known, ...]:
+    """Return the totals of clinical scores that an item names."""
+    if isinstance(check, ClinicalScoreCheck):
+        table = knowledge.scores()[check.score]
+        unit = "" if table.unit == "{score}" else table.unit
+        return (Known(concept=table.name.en, value=check.total, unit=check.unit or unit),)
+    return check.also if isinstance(check, GroundedCheck) else ()
+
+
 def _gate_answer(session: Session, number: int, played: GoldTurn, language: Language) -> Iterator[Failure]:
     """Gate 3: the gold answer earns everything, nothing earns nothing."""
     assert played.turn.gold is not None
@@ -202,7 +222,7 @@ def _gate_answer(session: Session, number: int, played: GoldTurn, language: Lang
         if (result.reward if result.reward_valid else result.bounds[1]) != 1.0:
             yield Failure("gate3", f"{where}: gold answer scores {result.reward:.3f}: {'; '.join(result.notes)}")
         # a score that the turn has worked out is in no record
-        made = tuple(one for item in spec.rubric if isinstance(item.check, GroundedCheck) for one in item.check.also)
+        made = tuple(one for item in spec.rubric for one in _worked_out(item.check))
         grounded = check_answer(GroundedCheck(also=made), answer, language=language, trace=played.trace)
         if not grounded.passed:
             yield Failure("gate3", f"{where}: gold answer states what the record does not: {grounded.reason}")

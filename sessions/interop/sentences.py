@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from wardround.patients import knowledge
 from wardround.rubrics import (
     AdviceCheck,
     AvoidsCheck,
     Check,
+    ClinicalScoreCheck,
     JudgeCheck,
     MentionCheck,
     OrderCheck,
@@ -115,6 +117,17 @@ def _stated(rest: str) -> Check | None:
     return check if check is not None and check_answer(check, f"{rest}.", language="en").passed else None
 
 
+@cache
+def _scores() -> Mapping[str, str]:
+    """Return the clinical scores of points that the reader knows as something measured, by its name for them."""
+    found = {}
+    for score in knowledge.scores().values():
+        measured = knowledge.lexicon().resolve(score.name.en, ("lab", "vital"))
+        if score.unit == "{score}" and measured is not None:
+            found[measured.id] = score.id
+    return found
+
+
 def _value(concept: str, value: str, unit: str) -> Check:
     number: float | str
     try:
@@ -124,6 +137,9 @@ def _value(concept: str, value: str, unit: str) -> Check:
             number = float(value)
         except ValueError:
             number = value
+    score = _scores().get(concept)
+    if score is not None and not isinstance(number, str):
+        return ClinicalScoreCheck(score=score, total=number)
     return ValueCheck(concept=concept, value=number, unit=unit)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from wardround.patients import ChartStore, Entry, Snapshot, Stream, parse_instant
+from wardround.patients import Chart, ChartStore, Entry, Snapshot, Stream, parse_instant
 from wardround.sessions import Session
 from wardround.sessions.moves.move import Case
 from wardround.sessions.planning.case import TYPES, flawed_of, make_case
@@ -34,11 +34,23 @@ class _Entry:
         return self._resource
 
 
+class _Other:
+    """A chart of another content, so that nothing that is kept of the real one is taken for it."""
+
+    def __init__(self, chart: Chart, mark: str) -> None:
+        self._chart = chart
+        self.hash = f"{chart.hash} but {mark}"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._chart, name)
+
+
 class Edited:
     """A snapshot in which the number of some observations is another."""
 
     def __init__(self, snapshot: Snapshot, keys: frozenset[str], to: str) -> None:
         self._snapshot, self._keys, self._to = snapshot, keys, to
+        self.chart = _Other(snapshot.chart, f"{sorted(keys)} {to}")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._snapshot, name)
