@@ -110,7 +110,7 @@ def test_no_gold_answer_refuses(ward_sessions: SessionSet, language: str) -> Non
         if turn.gold
         for text in turn.gold.answers
     ]
-    assert len(answers) >= 188
+    assert len(answers) >= 4 * len(ward_sessions)
     assert [answer for answer in answers if refuses(answer)] == []
 
 
@@ -173,7 +173,7 @@ def pronoun(turn: Turn) -> bool:
         and turn.implicitness == "NA"
         and turn.antecedents[0].entity.startswith("drug:")
         and turn.gold is not None
-        and turn.gold.calls[0].tool == "MedicationRequest.search"
+        and turn.gold.calls[0].tool in {"MedicationRequest.search", "MedicationAdministration.search"}
     )
 
 
