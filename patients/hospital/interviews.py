@@ -70,8 +70,14 @@ def _whole(known: Known) -> Interview:
 def _earlier(told: Interview, known: Known, until: Instant) -> Earlier:
     """Return what was told otherwise up to an instant."""
     facts, replies = _Answers(known).changing()
-    facts = [one for one in facts if one not in told.facts]
-    replies = [one for one in replies if one not in told.replies]
+    said: dict[str, list[Fact]] = {}  # by id, as all of them compared with all take long
+    for fact in told.facts:
+        said.setdefault(fact.id, []).append(fact)
+    spoken: dict[tuple[str, str | None], list[Reply]] = {}
+    for reply in told.replies:
+        spoken.setdefault((reply.tool, reply.fact), []).append(reply)
+    facts = [one for one in facts if one not in said.get(one.id, ())]
+    replies = [one for one in replies if one not in spoken.get((one.tool, one.fact), ())]
     return Earlier(until=format_instant(until), facts=tuple(facts), replies=tuple(replies))
 
 

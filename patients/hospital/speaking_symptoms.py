@@ -132,14 +132,20 @@ def _clashes(sign: Sign, english: str, chinese: str) -> int:
             continue
         others, others_zh = _others(sign.finding, name, own)
         found += bool(words & others) or any(one in chinese for one in others_zh)
-    found += bool(set(re.findall(r"[a-z]+", english.lower())) & set(speech()["lengths"]))
+    found += bool(_letters(english) & set(speech()["lengths"]))
     found += any(one in chinese for one in speech()["lengths"])
     if _hours(sign):  # nobody has slept badly for a night with what began at noon
-        found += bool(set(re.findall(r"[a-z]+", english.lower())) & set(speech()["days"]))
+        found += bool(_letters(english) & set(speech()["days"]))
     if sign.side is not None:
         other = "right" if sign.side == "left" else "left"
-        found += other in re.findall(r"[a-z]+", english.lower())
+        found += other in _letters(english)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _letters(english: str) -> frozenset[str]:
+    """Return the runs of letters of a sentence, in lower case."""
+    return frozenset(re.findall(r"[a-z]+", english.lower()))
 
 
 @cache
