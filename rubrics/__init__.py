@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .agreement import agreement, criterion_of, kappa
 from .comparing import Comparison, benjamini_hochberg, compare, comparisons, passes, sign_flip
+from .composed import leaf_checks
 from .evidence import FACT, Evidence, TurnTrace
 from .grade import grade_row, grade_rows, read_rows, row_check, row_trace
 from .judge import (
@@ -141,6 +142,7 @@ __all__ = [
     "judge_requests",
     "judges_in",
     "kappa",
+    "leaf_checks",
     "mean_rubric_score",
     "pass_at_k",
     "pass_curve",

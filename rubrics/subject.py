@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from wardround.patients import knowledge
 from wardround.rubrics.reading import Reading, read
 from wardround.rubrics.reading.elided import Subject, may_leave_out
 
+from .composed import leaf_checks
 from .per_spec import per_spec
 from .rubric import (
     AdviceCheck,
-    AllOf,
     AnyOf,
     AvoidsCheck,
     BecauseCheck,
     Check,
     MentionCheck,
-    Not,
     ReportsCheck,
     TurnSpec,
     ValueCheck,
@@ -45,7 +43,7 @@ def by_its_words(check: Check) -> bool:
 
 @per_spec
 def _subject(spec: TurnSpec) -> Subject | None:
-    checks = [check for item in spec.rubric for check in _flat(item.check)]
+    checks = [check for item in spec.rubric for check in leaf_checks(item.check)]
     drugs = {one for check in checks for one in _drugs(_words(check))}
     if len(drugs) != 1:
         return None
@@ -53,16 +51,6 @@ def _subject(spec: TurnSpec) -> Subject | None:
     name = knowledge.lexicon().concept(drug).name
     told = any(isinstance(check, ReportsCheck) and _drugs(check.concept) for check in checks)
     return Subject((drug,), name.en, name.zh or name.en, told)
-
-
-def _flat(check: Check) -> Iterator[Check]:
-    if isinstance(check, AnyOf | AllOf):
-        for member in check.checks:
-            yield from _flat(member)
-    elif isinstance(check, Not):
-        yield from _flat(check.check)
-    else:
-        yield check
 
 
 def _words(check: Check) -> str:

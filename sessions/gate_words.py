@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wardround.patients import knowledge
-from wardround.rubrics import AdviceCheck, AllOf, AnyOf, Check, Item, Not, TurnTrace, check_answer, is_guard
+from wardround.rubrics import (
+    AdviceCheck,
+    Check,
+    Item,
+    TurnTrace,
+    check_answer,
+    is_guard,
+    leaf_checks,
+)
 from wardround.sessions.wording.kinds import load_kinds
 from wardround.sessions.wording.limits import faults
 from wardround.sessions.wording.resting import about
@@ -193,26 +201,18 @@ def _given_away(words: str, items: Sequence[Item], language: Language, trace: Tu
             return
 
 
-def _leaves(check: Check) -> Iterator[Check]:
-    members = check.checks if isinstance(check, AnyOf | AllOf) else (check.check,) if isinstance(check, Not) else ()
-    for member in members:
-        yield from _leaves(member)
-    if not members:
-        yield check
-
-
 def _claims(check: Check) -> bool:
     """Tell whether an item asks for a claim rather than for words, which a query may well hold."""
-    return any(leaf.kind in _CLAIMS for leaf in _leaves(check))
+    return any(leaf.kind in _CLAIMS for leaf in leaf_checks(check))
 
 
 def _advises(check: Check) -> bool:
-    return any(isinstance(leaf, AdviceCheck) for leaf in _leaves(check))
+    return any(isinstance(leaf, AdviceCheck) for leaf in leaf_checks(check))
 
 
 def _changes(check: Check) -> bool:
     """Tell whether an item is advice on what is given already; whether a step that is named is needed stays open."""
-    return all(isinstance(leaf, AdviceCheck) and leaf.act in _ACTS for leaf in _leaves(check))
+    return all(isinstance(leaf, AdviceCheck) and leaf.act in _ACTS for leaf in leaf_checks(check))
 
 
 def _offers(words: str, language: Language) -> bool:

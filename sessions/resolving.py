@@ -8,15 +8,13 @@ from functools import lru_cache
 
 from wardround.patients import Snapshot, knowledge
 from wardround.rubrics import (
-    AllOf,
-    AnyOf,
     Check,
     GroundedCheck,
     JudgeCheck,
-    Not,
     RetrievedCheck,
     TrendCheck,
     ValueCheck,
+    leaf_checks,
 )
 
 from .observed import observed
@@ -53,7 +51,7 @@ def unresolved(session: Session, snapshot: Snapshot) -> list[str]:
     for number, turn in enumerate(session.turns):
         for item in turn.rubric:
             where = f"turn {number}, item `{item.id}`"
-            for check in _flat(item.check):
+            for check in leaf_checks(item.check):
                 found.extend(f"{where}: {fault}" for fault in _check_faults(check, snapshot, facts, values))
         for call in turn.gold.calls if turn.gold is not None else ():
             stay = call.arguments.get("hadm_id")
@@ -68,16 +66,6 @@ def unresolved(session: Session, snapshot: Snapshot) -> list[str]:
 def _exists(key: str, snapshot: Snapshot) -> bool:
     kind, _, name = key.partition("/")
     return bool(name) and snapshot.read(kind, name) is not None
-
-
-def _flat(check: Check) -> Iterator[Check]:
-    if isinstance(check, AnyOf | AllOf):
-        for member in check.checks:
-            yield from _flat(member)
-    elif isinstance(check, Not):
-        yield from _flat(check.check)
-    else:
-        yield check
 
 
 @lru_cache(maxsize=4)
